@@ -66,19 +66,23 @@ def inline_code(code: str) -> str:
 def code_block(language: str, title: str, code: str) -> list[BlockPiece]:
     """Return the title of a code block as a paragraph, if it has one, and the code between fences.
 
-    The fences are longer than any run of backquotes in the code. Code that is blank gives nothing. Long
-    code is cut between its top-level constructs into several blocks, each with its own fences.
+    Code that is blank gives nothing. Long code is cut between its top-level constructs into several blocks,
+    each with its own fences, which are longer than any run of backquotes in it.
     """
     code = "\n".join(line.rstrip("\r") for line in code.split("\n")).strip("\n")
     if not code.strip():
         return []
-    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
-    ticks = "`" * max(3, longest + 1)
     caption = [BlockPiece("prose", " ".join(title.split()))] if title.strip() else []
     if language == "text":
         language = ""  # a built page marks a fence without a language as `text`, too
     parts = [code[start:end] for start, end in split_code(code, CODE_LIMIT)]
-    return [*caption, *(BlockPiece("code", f"{ticks}{language}\n{part}\n{ticks}") for part in parts)]
+    return [*caption, *(BlockPiece("code", _fence(language, part)) for part in parts)]
+
+
+def _fence(language: str, code: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
+    ticks = "`" * (longest + 1)
+    return f"{ticks}{language}\n{code}\n{ticks}"
 
 
 def admonition_label(kind: str) -> str:

@@ -50,12 +50,12 @@ def assemble(pieces: Iterable[Piece], title: str) -> tuple[str, tuple[Section, .
     previous: Piece | None = None
     sections: list[Section] = []
     blocks: list[Block] = []
-    headings: list[HeadingPiece] = []  # the headings above the current block, outermost first
+    headings: list[tuple[int, str]] = []  # level and text of those above the current block, outermost first
     anchor = ""
 
     def close_section() -> None:
         if blocks:
-            path = tuple(heading.text[:NAME_MAX] for heading in headings)
+            path = tuple(heading for _, heading in headings)
             sections.append(Section(path, anchor, tuple(blocks)))
             blocks.clear()
 
@@ -72,9 +72,10 @@ def assemble(pieces: Iterable[Piece], title: str) -> tuple[str, tuple[Section, .
             blocks.append(Block(piece.kind, start, length))
             continue
         close_section()
-        headings = [heading for heading in headings if heading.level < piece.level]
-        if piece.level > 1 or piece.text[:NAME_MAX] != title[:NAME_MAX]:
-            headings.append(piece)
+        headings = [(level, heading) for level, heading in headings if level < piece.level]
+        name = piece.text[:NAME_MAX]
+        if piece.level > 1 or name != title[:NAME_MAX]:
+            headings.append((piece.level, name))
         anchor = piece.anchor if len(piece.anchor) <= NAME_MAX else ""
     close_section()
     return "".join(parts), tuple(sections)

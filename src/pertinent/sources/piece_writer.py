@@ -21,6 +21,8 @@ _MAX_INDENT = 50
 """The deepest level of a list that is indented; each item of a deeper one would be as long as its depth."""
 _MAX_TABLES = 20
 """The deepest table in a table. What is deeper is part of the one around it."""
+_MAX_CAPTURES = 20
+"""The deepest captured element inside others. The text of each is joined once more for the one around it."""
 
 Element = TypeVar("Element")
 
@@ -129,6 +131,11 @@ class PieceWriter(Generic[Element]):
         label, self._label = self._label, ""
         if label:
             self.write_prose(label)
+
+    @property
+    def may_capture(self) -> bool:
+        """Whether a further element may be captured; if not, its text is part of the one around it."""
+        return len(self.captures) < _MAX_CAPTURES
 
     def capture(self, element: Element, *, verbatim: bool = False) -> None:
         """Hold back the text of an element until `captures.pop()`; `verbatim` keeps its line breaks."""

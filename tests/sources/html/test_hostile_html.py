@@ -109,6 +109,11 @@ def test_deep_nesting_keeps_the_text() -> None:
         pytest.param("<a " * 100_000, id="tags that never end"),
         pytest.param("<!--" * 100_000, id="comments that never end"),
         pytest.param("<table><tr><td>" * 40_000 + "|", id="tables in tables"),
+        pytest.param("<table><tr><td>" * 160 + "abc " * 700_000, id="much text in tables in tables"),
+        pytest.param("<pre>" + "`" * 500_000 + "\n" + "abc def\n" * 60_000, id="long fences"),
+        pytest.param(
+            f"<div class='{'a ' * 5_000}'>{'<pre>a</pre>' * 50_000}</div>", id="classes around code"
+        ),
         pytest.param("<title>" + "[" * 300_000, id="a title"),
         pytest.param("<h1>x" * 30_000, id="headings"),
         pytest.param("<p>x" * 80_000, id="paragraphs"),

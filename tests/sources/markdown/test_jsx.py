@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.jsx import UnclosedLimit, parse_string, scan_expression, scan_tag, split_html
+from pertinent.sources.markdown.jsx import parse_string, scan_expression, scan_tag, split_html
+from pertinent.sources.markdown.search_limits import SearchLimits
 
 
 @pytest.mark.parametrize(
@@ -79,23 +80,33 @@ def test_nested_templates_are_scanned_in_one_pass() -> None:
     assert scan_expression(source + "}`" * 5000 + "}", 0, 6 * 5000) == 5 * 5000 + 2
 
 
-def test_expressions_that_never_close_are_searched_a_limited_number_of_times() -> None:
-    limit = UnclosedLimit(expressions=2)
-    for source in ("{a", "<A b={a"):
-        scan = scan_expression if source.startswith("{") else scan_tag
-        assert scan(source, 0, len(source), limit) is None
-    assert limit.expressions == 0
-    assert scan_expression("{a}", 0, 3, limit) is None
-    assert scan_expression("{a}", 0, 3) == 3
+@pytest.mark.parametrize("source", ["{a", "<A b={a", "<A b=", "<A b='c", "<A /* b", "</A /* b", "< a"])
+def test_constructs_that_never_close_use_up_the_limit_of_a_page(source: str) -> None:
+    limits = SearchLimits(characters=1)
+    scan = scan_expression if source.startswith("{") else scan_tag
+    assert scan(source, 0, len(source), limits) is None
+    assert limits.characters <= 0
+    assert scan_expression("{a}", 0, 3, limits) is None
+    assert scan_tag("<A>", 0, 3, limits) is None
+    assert list(split_html("<A>", limits)) == ["<A>"]
 
 
-def test_tags_that_never_close_are_searched_a_limited_number_of_times() -> None:
-    limit = UnclosedLimit(tags=2)
-    for source in ("<A b=", "<A /* b", "< a", "<A>"):
-        assert scan_tag(source, 0, len(source), limit) is None
-    assert limit.tags == 0
-    assert scan_tag("<A>", 0, 3) is not None
-    assert list(split_html("<A b=" * 5000)) == ["<A b=" * 5000]
+def test_tags_and_expressions_that_close_use_up_nothing() -> None:
+    limits = SearchLimits(characters=1)
+    assert scan_tag("<A b={c} />", 0, 11, limits) is not None
+    assert scan_expression("{a}", 0, 3, limits) == 3
+    assert limits == SearchLimits(characters=1)
+
+
+def test_escaped_quotes_begin_no_string() -> None:
+    source = "{" + '\\"' * 50_000 + "}"
+    assert scan_expression(source, 0, len(source)) == len(source)
+
+
+def test_number_of_thousands_of_digits_is_no_character() -> None:
+    tag = scan_tag(f"<A b='&#{'1' * 5000}; &#065;'>", 0, 6000)
+    assert tag is not None
+    assert tag.attributes == {"b": "\ufffd A"}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +129,7 @@ def test_parse_string_reads_only_plain_strings(source: str, expected: str | None
 
 
 def test_split_html_yields_tags_and_text() -> None:
-    parts = list(split_html("<p>a &lt; b<!-- no --> 1 < 2</p>"))
+    parts = list(split_html("<p>a &lt; b<!-- no --> 1 < 2</p>", SearchLimits()))
     expected = ["", "p", "a < b", " 1 < 2", "p", ""]
     assert [part if isinstance(part, str) else part.name for part in parts] == expected
 

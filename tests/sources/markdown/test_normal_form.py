@@ -35,6 +35,8 @@ def anchors(text: str, *, mdx: bool = True) -> list[str]:
         ("*a* **b** __c__ ~~d~~", "a b c d"),
         ("[text](https://x.y 'title') and [ref][r]\n\n[r]: https://x.y", "text and ref"),
         ("![alt *text*](a.png)", "alt text"),
+        ("![" * 5 + "a" + "](b)" * 5, "a"),
+        ("![" * 8 + "a" + "](b)" * 8, "![![!a](b)](b)"),  # no page has images so deep in images
         ("`a  < {b}` c", "`a < {b}` c"),
         ("`` a`b ``", "``a`b``"),
         ("&lt;tag&gt; &amp; &copy; &#65;", "<tag> & © A"),

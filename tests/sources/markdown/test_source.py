@@ -578,6 +578,20 @@ HOSTILE = {
     "attributes of a leaf that never close": "::a[" + "]{" * 100_000,
     "attributes that never close": '<a b=" ' * 1_000 + "&amp;" * 50_000,
     "templates that never close": "{`${" * 10_000,
+    "tags in comments of tags": "".join(f"<T{number} /*\n" for number in range(10_000))
+    + "*/"
+    + " a" * 50_000
+    + ">",
+    "tags in expressions of tags": "<T {\n" * 10_000 + "}>" * 10_000,
+    "tags on many lines before text": "<b /*\n" * 5_000 + "*/" + " a" * 10_000 + "> text",
+    "images between tags": " ".join(f"![<A{number}>](b) <C{number}>" for number in range(5_000)),
+    "spaces behind a magic comment": "```js\n// highlight-next-line" + " " * 100_000 + "x\n```",
+    "spaces behind an import": "import a\n\n" * 190 + " from" + "\n" * 1_000_000 + "x",
+    "brackets that never close": "[" * 100_000,
+    "brackets in brackets": "[" * 100_000 + "]" * 100_000,
+    "footnotes that never close": "[^a]: x\n\n" + "[^" * 50_000,
+    "code in code": "<pre>a\n\n" * 10_000,
+    "quotes in quotes": ">" * 95 + " a\n" + "b\n" * 50_000,
 }
 
 
@@ -596,8 +610,9 @@ def test_hostile_page_is_read_in_bounded_time(write_book: WriteBook, content: st
         "<ul><li>x\n\n" * 3_000,
         "<table><tr><td>x\n\n" * 1_000 + "</td></tr></table>\n\n" * 1_000,
         f"<table><tr>{'<td>a</td>' * 2_000}</tr>\n{'<tr><td>a</td></tr>' * 2_000}</table>\n",
+        "~~~\n" + "`" * 50_000 + "\n" + "abc def\n" * 10_000 + "~~~\n",
     ],
-    ids=["lists", "tables", "wide table"],
+    ids=["lists", "tables", "wide table", "long fences"],
 )
 def test_text_of_a_hostile_page_is_not_much_longer_than_the_page(write_book: WriteBook, content: str) -> None:
     (page,) = read_pages(write_book({"a.mdx": content})).values()

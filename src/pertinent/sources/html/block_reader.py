@@ -134,6 +134,8 @@ class BlockReader:
             self._writer.write(self._markup.code(node))
             return ""
         if tag in elements.HEADINGS or tag in elements.CELLS:
+            if not self._writer.may_capture:
+                return "div"
             self._writer.capture((tag, node))
         elif tag in elements.LISTS:
             start = _NUMBER.fullmatch(node.attributes.get("start") or "") if tag == "ol" else None

@@ -23,6 +23,7 @@ _DECORATIONS = re.compile(
     r"\b(?:linenos?|line-?numbers?|gutter|copy)\b|(?:^|\s)(?:lang|ln)(?=\s|$)", re.IGNORECASE
 )
 _LINE_TAGS = frozenset(("div", "li", "p", "tr"))
+_MAX_CLASS_LENGTH = 500  # longer ones are cut: those above many code blocks are searched for each
 _MAX_PARENTS = 3  # how many elements above the code may name its language
 
 
@@ -82,7 +83,7 @@ def _language_names(node: LexborNode) -> str:
     """The class names of an element, or the language that it names in an attribute."""
     attributes = node.attributes
     language = attributes.get("data-lang") or attributes.get("data-language")
-    return f"language-{language}" if language else attributes.get("class") or ""
+    return f"language-{language}" if language else (attributes.get("class") or "")[:_MAX_CLASS_LENGTH]
 
 
 def code_text(pre: LexborNode) -> str:

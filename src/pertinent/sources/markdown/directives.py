@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..elements import KEYWORDS
 from .paragraphs import push_paragraph
+from .search_limits import limit_nesting
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -32,7 +33,7 @@ _TITLE = re.compile(r"title=(?:\"([^\"]*)\"|'([^']*)'|([^\s}]+))")
 def directives_plugin(md: MarkdownIt) -> None:
     """Add the rules of this module to a parser."""
     alt = ["paragraph", "reference", "blockquote", "list"]
-    md.block.ruler.before("fence", "directive", _block_rule, {"alt": alt})
+    md.block.ruler.before("fence", "directive", limit_nesting(_block_rule), {"alt": alt})
     md.inline.ruler.before("autolink", "text_directive", _text_rule)
 
 

@@ -65,14 +65,14 @@ def render_fence(info: str, code: str) -> list[BlockPiece]:
     meta = info.strip()[len(language) :]
     title = _TITLE.search(meta)
     if "highlight-" in code and not _LINE_RANGE.search(meta):  # with a range, Docusaurus keeps the comments
-        comment = _magic_comment(language)
-        code = "\n".join(line for line in code.split("\n") if not comment.fullmatch(line))
+        comment = _magic_comment(_STYLES_BY_LANGUAGE.get(language, _DEFAULT_STYLES))
+        code = "\n".join(line for line in code.split("\n") if not comment.fullmatch(line.strip()))
     return code_block(language, title.group(2) if title else "", code)
 
 
 @cache
-def _magic_comment(language: str) -> re.Pattern[str]:
-    """Return the pattern of a line that only marks lines to highlight."""
-    styles = _STYLES_BY_LANGUAGE.get(language, _DEFAULT_STYLES).split()
-    comments = "|".join(rf"{start}\s*(?:{_MAGIC})\s*{end}" for start, end in map(_STYLES.__getitem__, styles))
-    return re.compile(rf"\s*(?:{comments})\s*")
+def _magic_comment(styles: str) -> re.Pattern[str]:
+    """Return the pattern of a line that only marks lines to highlight, without space around it."""
+    pairs = map(_STYLES.__getitem__, styles.split())
+    comments = (rf"{start}\s*(?:{_MAGIC})" + (rf"\s*{end}" if end else "") for start, end in pairs)
+    return re.compile("|".join(comments))

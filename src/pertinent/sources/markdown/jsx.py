@@ -12,42 +12,23 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Literal
 
+from .search_limits import SearchLimits
+
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:[.:-][\w$]+)*-*")
 _SPACE = re.compile(r"\s*")
 _ATTRIBUTE = re.compile(r"[A-Za-z_$@:][\w$@:.-]*")
 _UNQUOTED = re.compile(r"[^\s\"'=<>`{}]+")
-_STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
-_TEMPLATE = re.compile(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
-_BRACKET_OR_QUOTE = re.compile(r"[{}\[\]()'\"`]|//|/\*")
+_STRING = re.compile(r"'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"", re.DOTALL)
+_TEMPLATE = re.compile(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
+# A backslash is read with what follows it: else a row of `\"` would begin a string at each quote.
+_BRACKET_OR_QUOTE = re.compile(r"[{}\[\]()'\"`]|//|/\*|\\.", re.DOTALL)
 _IN_TEMPLATE = re.compile(r"\\.|`|\$\{", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r?\n|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
+_ENDLESS_NUMBER = re.compile(r"&#[0-9]{1000,}+;?")
 _OPENING = {"}": "{", "]": "[", ")": "("}
 _MAX_CODE_POINT = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
-
-
-@dataclass(slots=True)
-class UnclosedLimit:
-    """How many tags and expressions of a page may never close; the others stay text.
-
-    Each is searched up to the end of the page, in all through so many `characters`. Valid MDX has some only
-    in its exports.
-    """
-
-    expressions: int = 200
-    tags: int = 1000
-    characters: int = 5_000_000
-
-    def count_expression(self, searched: int) -> None:
-        """Count an expression that was searched through so many characters in vain."""
-        self.expressions -= 1
-        self.characters -= searched
-
-    @property
-    def allows_expressions(self) -> bool:
-        """Whether a further expression may be searched."""
-        return self.expressions > 0 and self.characters > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,118 +46,140 @@ class Tag:
     expressions: Mapping[str, str] = field(default_factory=dict)
 
 
-def scan_tag(src: str, pos: int, end: int, limit: UnclosedLimit | None = None) -> Tag | None:
+def scan_tag(src: str, pos: int, end: int, limits: SearchLimits | None = None) -> Tag | None:
     """Return the tag that starts at `pos` and ends before `end`, or None if there is none."""
-    limit = limit or UnclosedLimit()
-    if limit.tags <= 0 or not src.startswith("<", pos):
+    limits = limits or SearchLimits()
+    if limits.characters <= 0 or not src.startswith("<", pos):
         return None
-    cursor = pos + 1
-    if src.startswith("/*", cursor):
-        return None
-    if src.startswith("/", cursor):
-        tag = _scan_closing_tag(src, cursor + 1, end)
-    else:
-        name, cursor = _scan_name(src, cursor, end)
-        if not name and not src.startswith(">", cursor):
-            return None
-        tag = _scan_opening_tag(src, name, cursor, end, limit)
-    limit.tags -= tag is None
+    scanner = _TagScanner(src, pos + 1, end, limits)
+    tag = scanner.scan()
+    if tag is None:
+        limits.characters -= scanner.cursor - pos
     return tag
 
 
-def _scan_closing_tag(src: str, pos: int, end: int) -> Tag | None:
-    name, cursor = _scan_name(src, _skip_space(src, pos, end), end)
-    cursor = _skip_space(src, cursor, end)
-    return Tag(name, "close", cursor + 1) if cursor < end and src[cursor] == ">" else None
+class _TagScanner:
+    """Scan one tag. `cursor` is where the scan is, or where it stopped because the text is not a tag."""
 
+    def __init__(self, src: str, cursor: int, end: int, limits: SearchLimits) -> None:
+        self._src = src
+        self.cursor = cursor
+        self._end = end
+        self._limits = limits
+        self._attributes: dict[str, str | None] = {}
+        self._expressions: dict[str, str] = {}
 
-def _scan_opening_tag(src: str, name: str, cursor: int, end: int, limit: UnclosedLimit) -> Tag | None:
-    attributes: dict[str, str | None] = {}
-    expressions: dict[str, str] = {}
-    while cursor < end:
-        start = _skip_space(src, cursor, end)
-        if start >= end:
+    def scan(self) -> Tag | None:
+        """Return the tag, from behind its `<`."""
+        if self._sees("/*"):
             return None
-        if src[start] == ">":
-            return Tag(name, "open", start + 1, attributes, expressions)
-        if src.startswith("/>", start):
-            return Tag(name, "self", start + 2, attributes, expressions)
-        if start == cursor and not (attributes or expressions):
+        if self._sees("/"):
+            self.cursor += 1
+            self._skip_space()
+            name = self._scan_name()
+            self._skip_space()
+            return self._close_tag(name, "close", ">")
+        name = self._scan_name()
+        if not name and not self._sees(">"):
             return None
-        attribute_end = _scan_attribute(src, start, end, limit, attributes, expressions)
-        if attribute_end is None:
+        while True:
+            before = self.cursor
+            self._skip_space()
+            if tag := self._close_tag(name, "open", ">") or self._close_tag(name, "self", "/>"):
+                return tag
+            is_apart = self.cursor > before or self._attributes or self._expressions
+            if not is_apart or not self._scan_attribute():
+                return None
+
+    def _sees(self, mark: str) -> bool:
+        return self._src.startswith(mark, self.cursor, self._end)
+
+    def _close_tag(self, name: str, kind: Literal["open", "close", "self"], mark: str) -> Tag | None:
+        """Return the tag if this mark ends it."""
+        if not self._sees(mark):
             return None
-        cursor = attribute_end
-    return None
+        return Tag(name, kind, self.cursor + len(mark), self._attributes, self._expressions)
+
+    def _skip_space(self) -> None:
+        """Move behind spaces and comments; a comment that never closes fills the rest of the text."""
+        while match := _SPACE.match(self._src, self.cursor, self._end):
+            self.cursor = match.end()
+            if not self._sees("/*"):
+                break
+            close = self._src.find("*/", self.cursor + 2, self._end)
+            self.cursor = close + 2 if close >= 0 else self._end
+
+    def _scan_name(self) -> str:
+        match = _NAME.match(self._src, self.cursor, self._end)
+        self.cursor = match.end() if match else self.cursor
+        return match.group() if match else ""
+
+    def _scan_attribute(self) -> bool:
+        """Store the attribute at the cursor and move behind it; return False if it is malformed."""
+        if self._sees("{"):
+            return self._scan_braces("...")
+        match = _ATTRIBUTE.match(self._src, self.cursor, self._end)
+        if not match:
+            return False
+        name, name_end = match.group(), match.end()
+        self._attributes[name] = None
+        self.cursor = name_end
+        self._skip_space()
+        if not self._sees("="):
+            self.cursor = name_end
+            return True
+        self.cursor += 1
+        self._skip_space()
+        if not self._sees("{"):
+            return self._scan_value(name)
+        if not self._scan_braces(name):
+            return False
+        self._attributes[name] = parse_string(self._expressions[name])
+        return True
+
+    def _scan_braces(self, name: str) -> bool:
+        close = scan_expression(self._src, self.cursor, self._end, self._limits)
+        if close is None:
+            return False
+        self._expressions[name] = self._src[self.cursor + 1 : close - 1]
+        self.cursor = close
+        return True
+
+    def _scan_value(self, name: str) -> bool:
+        """Store the value of an attribute, with or without quotes."""
+        if self._sees("'") or self._sees('"'):
+            start = self.cursor + 1
+            close = self._src.find(self._src[self.cursor], start, self._end)
+            self.cursor = close + 1 if close >= 0 else self._end
+            self._attributes[name] = unescape_entities(self._src[start:close])
+            return close >= 0
+        match = _UNQUOTED.match(self._src, self.cursor, self._end)
+        if not match:
+            return False
+        value = match.group()
+        if value.endswith("/") and self._src.startswith(">", match.end()):
+            value = value[:-1]
+        self._attributes[name] = unescape_entities(value)
+        self.cursor += len(value)
+        return True
 
 
-def _scan_attribute(
-    src: str,
-    pos: int,
-    end: int,
-    limit: UnclosedLimit,
-    attributes: dict[str, str | None],
-    expressions: dict[str, str],
-) -> int | None:
-    """Store the attribute at `pos`; return the position after it, or None if it is malformed."""
-    if src[pos] == "{":
-        close = scan_expression(src, pos, end, limit)
-        if close is not None:
-            expressions["..."] = src[pos + 1 : close - 1]
-        return close
-    match = _ATTRIBUTE.match(src, pos, end)
-    if not match:
-        return None
-    name, cursor = match.group(), match.end()
-    attributes[name] = None
-    equals = _skip_space(src, cursor, end)
-    if not src.startswith("=", equals) or equals >= end:
-        return cursor
-    value = _skip_space(src, equals + 1, end)
-    if src.startswith("{", value) and value < end:
-        close = scan_expression(src, value, end, limit)
-        if close is not None:
-            expressions[name] = src[value + 1 : close - 1]
-            attributes[name] = parse_string(expressions[name])
-        return close
-    return _scan_value(src, name, value, end, attributes)
-
-
-def _scan_value(src: str, name: str, pos: int, end: int, attributes: dict[str, str | None]) -> int | None:
-    if pos >= end:
-        return None
-    if src[pos] in "\"'":
-        close = src.find(src[pos], pos + 1, end)
-        if close < 0:
-            return None
-        attributes[name] = unescape(src[pos + 1 : close])
-        return close + 1
-    match = _UNQUOTED.match(src, pos, end)
-    if not match:
-        return None
-    value = match.group()
-    if value.endswith("/") and src.startswith(">", match.end()):
-        value = value[:-1]
-    attributes[name] = unescape(value)
-    return pos + len(value)
-
-
-def scan_expression(src: str, pos: int, end: int, limit: UnclosedLimit | None = None) -> int | None:
+def scan_expression(src: str, pos: int, end: int, limits: SearchLimits | None = None) -> int | None:
     """Return the position after the bracket that closes the one at `pos`; None if it never closes.
 
     Args:
         src: The text.
         pos: The position of the opening bracket.
         end: Where to stop looking.
-        limit: Counts the expressions that never close; None looks for this one in any case.
+        limits: Those of the page, which an expression that never closes uses up; None has no limits.
     """
-    if limit is not None and not limit.allows_expressions:
+    if limits is not None and limits.characters <= 0:
         return None
     close = _find_close(src, pos, end, in_templates=True)
     if close is None and src.find("`", pos, end) >= 0:
         close = _find_close(src, pos, end, in_templates=False)
-    if limit is not None and close is None:
-        limit.count_expression(end - pos)
+    if limits is not None and close is None:
+        limits.characters -= end - pos
     return close
 
 
@@ -202,7 +205,7 @@ def _find_close(src: str, pos: int, end: int, *, in_templates: bool) -> int | No
                 return None
             if not stack:
                 return cursor
-        elif mark != "`":
+        elif mark[0] not in "`\\":
             cursor = _skip_string_or_comment(src, mark, match.start(), end)
 
 
@@ -228,6 +231,11 @@ def parse_string(expression: str) -> str | None:
     return _ESCAPE.sub(_unescape, code[1:-1]) if quoted or template else None
 
 
+def unescape_entities(text: str) -> str:
+    """Replace character references such as `&amp;`; Python refuses numbers of thousands of digits."""
+    return unescape(_ENDLESS_NUMBER.sub("\ufffd", text))
+
+
 def _unescape(match: re.Match[str]) -> str:
     escape = match.group(1)
     if escape[0] in "ux" and len(escape) > 1:
@@ -238,32 +246,16 @@ def _unescape(match: re.Match[str]) -> str:
     return _ESCAPED.get(escape, escape)
 
 
-def split_html(source: str) -> Iterator[Tag | str]:
+def split_html(source: str, limits: SearchLimits) -> Iterator[Tag | str]:
     """Split HTML into its tags and the text between them, without comments."""
-    pos, limit = 0, UnclosedLimit()
+    pos = 0
     for match in re.finditer(r"<(!--.*?(?:-->|$))?", source, re.DOTALL):
         if match.start() < pos:
             continue
-        tag = None if match.group(1) else scan_tag(source, match.start(), len(source), limit)
+        tag = None if match.group(1) else scan_tag(source, match.start(), len(source), limits)
         if tag or match.group(1):
-            yield unescape(source[pos : match.start()])
+            yield unescape_entities(source[pos : match.start()])
             pos = tag.end if tag else match.end()
         if tag:
             yield tag
-    yield unescape(source[pos:])
-
-
-def _skip_space(src: str, pos: int, end: int) -> int:
-    """Return the position after spaces and comments."""
-    while match := _SPACE.match(src, pos, end):
-        pos = match.end()
-        close = src.find("*/", pos + 2, end) if src.startswith("/*", pos, end) else -1
-        if close < 0:
-            break
-        pos = close + 2
-    return pos
-
-
-def _scan_name(src: str, pos: int, end: int) -> tuple[str, int]:
-    match = _NAME.match(src, pos, end)
-    return (match.group(), match.end()) if match else ("", pos)
+    yield unescape_entities(source[pos:])

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import MutableMapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -19,8 +18,9 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from ..elements import HIDDEN, HTML_TAGS, RAW_TEXT
 from .directives import directives_plugin
-from .jsx import Tag, UnclosedLimit, scan_expression, scan_tag
+from .jsx import Tag, scan_expression, scan_tag
 from .paragraphs import paragraphs_plugin
+from .search_limits import Env, search_limits, search_limits_plugin
 
 if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
@@ -33,19 +33,12 @@ _MAX_NESTING = 100  # markdown-it drops what is nested deeper; its default of 20
 _ALT = ["paragraph", "reference", "blockquote", "list"]
 # The names of an import have a limit, or a page with many lines that begin with `import` would take long.
 _IMPORT = re.compile(
-    r"import\s(?:[\w$*{][^'\";]{0,2000}?\sfrom\s*|[{*][^'\";]{0,2000}?\bfrom\s*)?(['\"])[^'\"\n]+\1.*"
+    r"import\s(?:[\w$*{][^'\";]{0,2000}?\sfrom\s{0,99}+|[{*][^'\";]{0,2000}?\bfrom\s{0,99}+)?(['\"])[^'\"\n]+\1.*"
 )
 _EXPORT = re.compile(r"export\s+(?:(?:const|let|var|function|class|default|async)\b|[{*])")
 _BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom\s*['\"]([^'\"]+)['\"]")
 _COMMENT_END = re.compile("-->")
 _MDX_MARK = re.compile(r"^(?:import|export)\s.*['\"{(]|</?[A-Z]\w*[\s/>]|\{/\*", re.MULTILINE)
-
-Env = MutableMapping[str, Any]
-"""What markdown-it passes along for one page: `imports`, the limit on what is `unclosed`, and two caches.
-
-`tag_names` has the last text that was searched for tags, and the sorted names behind each `<` and `</`.
-`comment_ends` has the last text that was searched for the ends of comments, and their positions.
-"""
 
 
 class _Construct(NamedTuple):
@@ -64,7 +57,7 @@ def markdown_parser(*, mdx: bool) -> MarkdownIt:
     `meta["value"]`. The imports of a page are in `env["imports"]`: the path by the imported name.
     """
     md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
-    md.use(footnote_plugin).use(directives_plugin)
+    md.use(footnote_plugin).use(search_limits_plugin).use(directives_plugin)
     md.disable(["html_inline", "footnote_inline"])
     md.block.ruler.before("table", "comment", _comment_block_rule, {"alt": _ALT})
     md.core.ruler.at("inline", _parse_inline)
@@ -117,19 +110,17 @@ def _esm_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  #
 def _export_end(state: StateBlock, start: int, end: int) -> int:
     """Return the first blank line at which all brackets are closed, or the first blank line if none is."""
     first_blank = None
-    limit = _unclosed_limit(state.env)
+    limits = search_limits(state.env)
     for line in range(start + 1, end + 1):
         if line < end and not state.isEmpty(line):
             continue
         first_blank = first_blank or line
-        if not limit.allows_expressions:
+        if limits.export_characters <= 0:
             break
         code = "(" + state.src[state.bMarks[start] : state.eMarks[line - 1]] + "\n)"
-        close = scan_expression(code, 0, len(code), limit)
-        if close == len(code):
+        if scan_expression(code, 0, len(code)) == len(code):
             return line
-        if close is not None:
-            limit.count_expression(len(code))
+        limits.export_characters -= len(code)
     return first_blank or end
 
 
@@ -140,11 +131,12 @@ def _is_meant_as_tag(tag: Tag, src: str, env: Env) -> bool:
     """Whether a tag is closed or opened somewhere, or belongs to HTML; `Vec<T>` in prose does not."""
     if tag.kind == "self" or (tag.name.lower() in HTML_TAGS and tag.name not in HIDDEN):
         return True
-    text, names = env.get("tag_names", ("", {}))
-    if text is not src:  # a text with thousands of `Vec<T>` is searched once
-        names = {mark: sorted(set(re.findall(f"{mark}([\\w$.:-]*)", src))) for mark in ("<", "</")}
-        env["tag_names"] = src, names
-    partners = names["</" if tag.kind == "open" else "<"]
+    names_by_text = env.setdefault("tag_names", {})
+    if src not in names_by_text:  # a text with thousands of `Vec<T>` is searched once
+        names_by_text[src] = {
+            mark: sorted(set(re.findall(f"{mark}([\\w$.:-]*)", src))) for mark in ("<", "</")
+        }
+    partners = names_by_text[src]["</" if tag.kind == "open" else "<"]
     index = bisect_left(partners, tag.name)  # the first name that may begin with the tag's name
     return index < len(partners) and partners[index].startswith(tag.name)
 
@@ -153,31 +145,30 @@ def _scan_construct(
     src: str, pos: int, end: int, env: Env, *, expressions: bool = False
 ) -> _Construct | None:
     """Return the tag at `pos`, or the expression if `expressions` are looked for."""
+    limits = search_limits(env)
     if src.startswith("<", pos):
-        tag = scan_tag(src, pos, end, _unclosed_limit(env))
-        return _Construct("tag", tag, tag.end) if tag and _is_meant_as_tag(tag, src, env) else None
-    if expressions and src.startswith("{", pos):
-        close = scan_expression(src, pos, end, _unclosed_limit(env))
+        tag = scan_tag(src, pos, end, limits)
+        if tag and _is_meant_as_tag(tag, src, env):
+            return _Construct("tag", tag, tag.end)
+        if tag:
+            limits.characters -= tag.end - pos
+    elif expressions and src.startswith("{", pos):
+        close = scan_expression(src, pos, end, limits)
         return _Construct("expression", src[pos + 1 : close - 1], close) if close is not None else None
     return None
 
 
-def _unclosed_limit(env: Env) -> UnclosedLimit:
-    limit: UnclosedLimit = env.setdefault("unclosed", UnclosedLimit())
-    return limit
-
-
 def _scan_line(src: str, pos: int, end: int, env: Env) -> list[_Construct] | None:
     """Return the tags and expressions that fill the line from `pos` on; None if text is among them."""
+    start = pos
     constructs: list[_Construct] = []
     while True:
         # To MDX, two expressions in a row are a paragraph; a tag may stand beside either.
         expressions = not constructs or constructs[-1].kind == "tag"
         construct = _scan_construct(src, pos, end, env, expressions=expressions)
         if construct is None:
-            for value in (part.value for part in constructs):
-                if isinstance(value, str) and "\n" in value:  # each of its lines may begin another search
-                    _unclosed_limit(env).count_expression(len(value))
+            if src.find("\n", start, pos) >= 0:  # each of these lines may begin another search
+                search_limits(env).characters -= pos - start
             return None
         constructs.append(construct)
         pos = construct.end
@@ -209,11 +200,11 @@ def _push_constructs(state: StateBlock, constructs: list[_Construct], start: int
     next_line = _line_after(state, last.end, start)
     if isinstance(last.value, Tag) and last.value.kind == "open" and last.value.name.lower() in RAW_TEXT:
         closing = re.compile(f"</{last.value.name}[^\\S\n]*>", re.IGNORECASE)
-        limit = _unclosed_limit(state.env)
-        for line in range(next_line, end if limit.characters > 0 else next_line):
+        limits = search_limits(state.env)
+        for line in range(next_line, end if limits.characters > 0 else next_line):
             if closing.search(state.src, state.bMarks[line], state.eMarks[line]):
                 return line
-        limit.characters -= state.eMarks[end - 1] - last.end
+        limits.characters -= state.eMarks[end - 1] - last.end
     return next_line
 
 
@@ -265,10 +256,10 @@ def _find_comment_end(src: str, pos: int, end: int, env: Env) -> int:
     """Return the position of the `-->` of a comment at `pos`; -1 if there is none."""
     if not src.startswith("<!--", pos):
         return -1
-    text, ends = env.get("comment_ends", ("", []))
-    if text is not src:  # a text with thousands of `<!--` is searched once
-        ends = [match.start() for match in _COMMENT_END.finditer(src)]
-        env["comment_ends"] = src, ends
+    ends_by_text = env.setdefault("comment_ends", {})
+    if src not in ends_by_text:  # a text with thousands of `<!--` is searched once
+        ends_by_text[src] = [match.start() for match in _COMMENT_END.finditer(src)]
+    ends = ends_by_text[src]
     index = bisect_left(ends, pos + 4)
     return ends[index] if index < len(ends) and ends[index] + 3 <= end else -1
 
@@ -283,9 +274,11 @@ def _comment_inline_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT
 
 def _parse_inline(state: StateCore) -> None:
     """Parse the inline contents of blocks; half of them hold no markup and become one text token."""
+    limits = search_limits(state.env)
     for token in state.tokens:
         if token.type != "inline":
             continue
+        limits.label_steps += len(token.content)
         if token.children is None:
             token.children = []
         if _INLINE_MARKUP.search(token.content):

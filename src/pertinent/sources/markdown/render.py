@@ -13,6 +13,7 @@ from .fences import render_fence
 from .heading_ids import Slugger
 from .headings import heading_id, slug_text
 from .jsx import Tag, parse_string, split_html
+from .search_limits import SearchLimits
 from .tabs import tab_label, tab_labels
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ Include = Callable[[Tag], Sequence[Piece] | None]
 """Returns the pieces of the partial that a tag stands for; None if the tag is not a partial."""
 
 _PROP = re.compile(r"\s*props\.(\w+)\s*")
-_MAX_CAPTURES = 100
-"""The deepest heading, cell or code inside others; what is deeper is text of the one around it."""
 
 
 class Renderer:
@@ -39,6 +38,7 @@ class Renderer:
         self._props = props
         self._slugger = Slugger()
         self._writer = PieceWriter[Tag]()
+        self._limits = SearchLimits()
         self._tabs: list[dict[str, str]] = []
         self._titled_admonition = ""
         """The kind of an admonition whose title is the next paragraph."""
@@ -120,7 +120,7 @@ class Renderer:
 
     def _render_html(self, source: str) -> None:
         """Render a block of HTML; the text in it is not Markdown."""
-        for part in split_html(source):
+        for part in split_html(source, self._limits):
             if isinstance(part, Tag):
                 self._render_tag(part)
             else:
@@ -204,7 +204,8 @@ class Renderer:
         if name in elements.HIDDEN:
             writer.hidden = name if tag.kind == "open" else ""
         elif _heading_level(tag) or name in elements.CELLS or name in elements.CODE:
-            if len(writer.captures) < _MAX_CAPTURES:
+            in_code = any(capture.verbatim for capture in writer.captures)
+            if writer.may_capture and not (in_code and name in elements.CODE):
                 writer.capture(tag, verbatim=name in elements.CODE)
         elif name in elements.LISTS:
             writer.open_list(ordered=name == "ol")

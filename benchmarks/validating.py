@@ -14,7 +14,7 @@ from pertinent.sources import open_source
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import Answer, Chunk, Hit, Page, Scores, SearchOptions
 from pertinent.validation.golden.golden_set import GoldenSet
-from pertinent.validation.target import PageView
+from pertinent.validation.target import ContentVersion, PageView
 from pertinent.validation.validate import ValidationOptions, validate
 
 QUERIES = 10_000
@@ -42,8 +42,8 @@ class Instant:
         self.seconds += time.perf_counter() - start
         return answer
 
-    def content_version(self) -> object:
-        return None
+    def content_version(self) -> ContentVersion:
+        return ContentVersion()
 
     def pages(self) -> Iterator[PageView]:
         yield from self._pages

@@ -114,6 +114,9 @@ def test_deep_nesting_keeps_the_text() -> None:
         pytest.param(
             f"<div class='{'a ' * 5_000}'>{'<pre>a</pre>' * 50_000}</div>", id="classes around code"
         ),
+        pytest.param(
+            f"<div class='{'a ' * 1_000_000}'>{'<pre>a</pre>' * 50_000}</div>", id="megabytes around code"
+        ),
         pytest.param("<title>" + "[" * 300_000, id="a title"),
         pytest.param("<h1>x" * 30_000, id="headings"),
         pytest.param("<p>x" * 80_000, id="paragraphs"),

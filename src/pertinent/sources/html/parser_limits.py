@@ -23,6 +23,7 @@ _MAX_TAGS = 200_000  # of a page; what follows is left out
 _MAX_DEPTH = 500  # of nested elements; browsers stop at 512
 _MAX_OPEN_FORMATTING = 8  # elements like <font> inside each other
 _MAX_ATTRIBUTES = 64
+_MAX_ATTRIBUTE_BYTES = 32_000  # of a tag with content, whose class may be read once for each element inside
 
 
 def _names(text: str) -> frozenset[bytes]:
@@ -164,6 +165,8 @@ class _TagScan:
         html, name = self._html, match["name"].lower()
         simple = _SIMPLE_TAG_END.match(html, match.end())
         self._pos = simple.end() if simple else self._scan_attributes(match.end())
+        if self._pos - match.end() > _MAX_ATTRIBUTE_BYTES and name not in _VOID:
+            self._drop_attributes(match.end())
         if match["closing"]:
             if self._open[b"math"] and name not in _MATH:
                 self._drop(match.start())
@@ -272,9 +275,17 @@ class _TagScan:
         del self._stack[index:end]
 
     def _drop(self, start: int) -> None:
+        """Drop the tag that was scanned last, from its start."""
+        self._drop_rest(start, self._pos)
+
+    def _drop_attributes(self, start: int) -> None:
+        """Drop all attributes of the tag that was scanned last, from its name on."""
+        self._drop_rest(start, self._pos - 1)
+
+    def _drop_rest(self, start: int, end: int) -> None:
         if self._dropped and self._dropped[-1][0] >= start:
-            self._dropped.pop()  # its attributes, which are dropped with it
-        self._drop_range(start, self._pos)
+            self._dropped.pop()  # attributes, which are dropped with the rest
+        self._drop_range(start, end)
 
     def _drop_range(self, start: int, end: int) -> None:
         self._dropped.append((start, end))

@@ -1,4 +1,4 @@
-"""Headings: the explicit id at the end of one, and the text that its slug is made from."""
+"""Headings: read the explicit id at the end of one (`{#id}`), and the text that its slug is made from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLASSIC_ID = re.compile(r"\{#((?:.(?!\{#|\}))*.)\}$")
 _COMMENT = re.compile(r"\s*/\*(?P<comment>(?:(?!\*/).)*)\*/\s*", re.DOTALL)
 
 
-def heading_id(children: Sequence[Token]) -> tuple[str, list[Token]]:
+def extract_id(children: Sequence[Token]) -> tuple[str, list[Token]]:
     """Return the explicit id of a heading ("" if it has none) and its tokens without the id."""
     tokens = list(children)
     while tokens and tokens[-1].type == "text" and not tokens[-1].content:

@@ -10,8 +10,8 @@ from .. import elements
 from ..normal_form import HeadingPiece, Piece
 from ..piece_writer import Capture, PieceWriter, join_words
 from .fences import render_fence
-from .heading_ids import Slugger
-from .headings import heading_id, slug_text
+from .heading_slugs import Slugger
+from .headings import extract_id, slug_text
 from .jsx import Tag, parse_string, split_html
 from .search_limits import SearchLimits
 from .tabs import tab_label, tab_labels
@@ -110,7 +110,7 @@ class Renderer:
         self._writer.open_admonition(kind, join_words(self._writer.take_text()))
 
     def _render_heading(self, level: int, children: Sequence[Token]) -> None:
-        explicit_id, children = heading_id(children)
+        explicit_id, children = extract_id(children)
         anchor = explicit_id or self._slugger.slug(slug_text(children))
         heading = Tag(f"h{level}", "open", 0, {"id": "" if level == 1 else anchor})
         self._writer.capture(heading)

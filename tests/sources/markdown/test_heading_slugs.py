@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.heading_ids import Slugger, slugify
+from pertinent.sources.markdown.heading_slugs import Slugger, slugify
 
 
 @pytest.mark.parametrize(

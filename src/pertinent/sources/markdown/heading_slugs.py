@@ -1,4 +1,4 @@
-"""Heading ids as github-slugger 1.5 makes them, which Docusaurus 3 gives its headings.
+"""Make the ids of headings that have none of their own, as Docusaurus 3 does with github-slugger 1.5.
 
 A slug keeps letters, marks, decimal and letter numbers, connectors such as `_`, spaces and hyphens, and
 drops everything else. Each space becomes a hyphen (two spaces, two hyphens). Which characters count as

@@ -82,7 +82,7 @@ def _has_queries(content: bytes) -> bool:
         return True
     if b"queries" not in content:
         return False
-    from ..validation.golden.line_numbers import parse_yaml
+    from ..validation.golden.parsing import parse_yaml
 
     try:
         fields = parse_yaml(content.decode("utf-8-sig")).value

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from ...errors import InvalidFile, InvalidInput
 from .errors import describe_error, error_path, list_errors
 from .golden_set import MODELS, GoldenQuery, GoldenSet, Label, record_lines
-from .line_numbers import Fault, ParseError, parse_json
+from .parsing import Fault, ParseError, parse_json
 from .short_forms import derive_id
 from .text_files import AnyPath, read_utf8, write_atomically
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..._internal.messages import explain_error
 from ...errors import InvalidInput
-from .line_numbers import Fault, ParsedText
+from .parsing import Fault, ParsedText
 from .short_forms import derive_id
 
 if TYPE_CHECKING:

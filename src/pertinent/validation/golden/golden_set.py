@@ -36,7 +36,7 @@ from ...limits import ENGINE
 from ...types import Filters
 from ..criteria import Criteria
 from .errors import Models, find_repeated_ids, locate_errors
-from .line_numbers import ParseError, parse_json, parse_yaml
+from .parsing import ParseError, parse_json, parse_yaml
 from .short_forms import check_finite, check_not_blank, derive_id, expand_labels
 from .text_files import AnyPath, read_utf8, write_atomically
 

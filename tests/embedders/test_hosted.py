@@ -26,7 +26,7 @@ from pertinent.embedders import local
 from pertinent.embedders.cohere import CohereEmbedder
 from pertinent.embedders.hosted import HostedEmbedder, HostedOptions, InputKind, unit_vectors
 from pertinent.embedders.openai import OpenAIEmbedder
-from pertinent.embedders.token_budget import TokenBudget, estimate_tokens
+from pertinent.embedders.token_rate_limit import TokenRateLimit, estimate_tokens
 from pertinent.errors import EmbedderError, SettingsError
 from pertinent.indexing.chunking import chunk_page
 from pertinent.ports import Vector
@@ -493,9 +493,9 @@ def test_chunks_fit_the_model_by_the_estimate() -> None:
     budget=st.integers(1, 1000),
     spends=st.lists(st.tuples(st.integers(0, 1200), st.floats(0, 90)), max_size=40),
 )
-def test_token_budget_holds_in_every_minute(budget: int, spends: list[tuple[int, float]]) -> None:
+def test_token_rate_limit_holds_in_every_minute(budget: int, spends: list[tuple[int, float]]) -> None:
     clock = Clock()
-    tokens = TokenBudget(budget, clock)
+    tokens = TokenRateLimit(budget, clock)
     spent: list[tuple[float, int]] = []
     for count, pause in spends:
         clock.now += pause
@@ -505,33 +505,33 @@ def test_token_budget_holds_in_every_minute(budget: int, spends: list[tuple[int,
         assert sum(used for when, used in spent if until - 59.999 < when <= until) <= budget
 
 
-def test_token_budget_does_not_wait_below_the_limit() -> None:
+def test_token_rate_limit_does_not_wait_below_the_limit() -> None:
     clock = Clock()
-    tokens = TokenBudget(100, clock)
+    tokens = TokenRateLimit(100, clock)
     for _ in range(4):
         tokens.spend(25, clock)
     assert clock.now == 1000.0
     tokens.spend(25, clock)
     assert clock.now == 1060.0
-    unlimited = TokenBudget(None, clock)
+    unlimited = TokenRateLimit(None, clock)
     unlimited.spend(10**9, clock)
     assert clock.now == 1060.0
 
 
-def test_token_budget_is_not_spent_by_a_cancelled_request() -> None:
+def test_token_rate_limit_is_not_spent_by_a_cancelled_request() -> None:
     clock, cancelled = Clock(), threading.Event()
-    tokens = TokenBudget(100, clock)
+    tokens = TokenRateLimit(100, clock)
     tokens.spend(100, clock)
     cancelled.set()
     tokens.spend(100, cancelled)
     assert len(tokens._spent) == 1
 
 
-def test_token_budget_delays_documents_but_not_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_rate_limit_delays_documents_but_not_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr(threading, "Event", lambda: clock)
     embedder = Scripted(angles, 1, HostedOptions(concurrency=1, tokens_per_minute=6))
-    embedder._budget = TokenBudget(6, clock)
+    embedder._rate_limit = TokenRateLimit(6, clock)
     for _ in range(5):
         embedder.embed_queries(["1"])[0]
     assert clock.now == 1000.0

@@ -19,7 +19,7 @@ from .._internal.hosted.endpoint import Endpoint
 from .._internal.hosted.retries import DOCUMENT_RETRY, QUERY_RETRY, RetryPolicy
 from ..errors import EmbedderError
 from ..ports import Vector
-from .token_budget import TokenBudget, estimate_tokens
+from .token_rate_limit import TokenRateLimit, estimate_tokens
 
 InputKind = Literal["query", "document"]
 
@@ -66,7 +66,7 @@ class HostedEmbedder(ABC):
         self._options = options
         self._dimension = dimension
         self._dimension_lock = threading.Lock()
-        self._budget = TokenBudget(options.tokens_per_minute)
+        self._rate_limit = TokenRateLimit(options.tokens_per_minute)
 
     @abstractmethod
     def _request(self, texts: Sequence[str], kind: InputKind, timeout: float) -> object:
@@ -122,7 +122,7 @@ class HostedEmbedder(ABC):
         def request() -> list[Vector]:
             # A query is small and somebody waits for it: it does not wait for the rate limit.
             if kind == "document":
-                self._budget.spend(sum(self.count_tokens(texts)), cancelled)
+                self._rate_limit.spend(sum(self.count_tokens(texts)), cancelled)
             if cancelled.is_set():
                 raise EmbedderError("cancelled: the caller stopped reading vectors")
             return self._check_vectors(self._request(texts, kind, policy.timeout), len(texts))

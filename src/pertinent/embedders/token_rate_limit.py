@@ -32,7 +32,7 @@ def _count_piece(piece: str) -> int:
     return math.ceil(len(piece) / characters_per_token)
 
 
-class TokenBudget:
+class TokenRateLimit:
     """A rate limit: at most `per_minute` tokens in any minute, in order of arrival. Thread-safe."""
 
     def __init__(self, per_minute: int | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,7 +56,7 @@ class TokenBudget:
         now = self._clock()
         while self._spent and self._spent[0][0] <= now - MINUTE:
             self._spent.popleft()
-        # A batch larger than the budget is sent once the minute before it is empty.
+        # A batch larger than the limit is sent once the minute before it is empty.
         excess = sum(count for _, count in self._spent) + min(tokens, per_minute) - per_minute
         pause = 0.0
         for sent_at, count in self._spent:

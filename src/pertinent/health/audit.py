@@ -1,4 +1,4 @@
-"""Checks of stored data: whether index and catalog agree, and each chunk is what it claims to be."""
+"""Checks of stored data: whether index and catalog agree, and each chunk fits its page, hash and vector."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def find_damaged_points(
 
 
 def find_damaged_filters(stored: Inventory, index: IndexWriter) -> list[Finding]:
-    """Find fields by which filters miss chunks; a sync would also miss stale points then."""
+    """Find filters that miss chunks; a sync would also miss stale points, which it finds by a filter."""
     names = index.find_damaged_filters(list(stored.in_index.values()))
     if not names:
         return []

@@ -3,9 +3,10 @@
 A chunk stays below its heading. A paragraph or a table stays in one chunk if it fits the embedder; a
 longer one is split at sentences or rows, then at words, then at characters. A code block stays in one
 chunk if it has at most 1,999 characters, even if the embedder reads only its beginning; a longer one is
-cut between its top-level constructs. A few words are no chunk of their own: they join a neighbour in
-their section, else they begin at their heading, else they join the subsection that they introduce. The
-same page and the same token counter always give the same chunks, byte for byte.
+cut between its top-level constructs. A text of a few words does not become a chunk by itself: it joins a
+neighbour in its section, else it starts at its heading, else it joins the subsection that it introduces.
+A lead is a short paragraph that introduces the next block; both stay in one chunk if they fit. The same
+page and the same token counter always give the same chunks, byte for byte.
 """
 
 from __future__ import annotations
@@ -68,11 +69,11 @@ class Budget(NamedTuple):
 
     @property
     def small(self) -> int:
-        """Below how many tokens a span is joined to a neighbour beyond the target size."""
+        """A span with fewer tokens may join a neighbour even beyond the target size."""
         return self.target // 4
 
     def reserve(self, lead: Span | None) -> Budget:
-        """Return the budget that remains beside a lead."""
+        """Return the budget that remains for a block after its lead."""
         if lead is None:
             return self
         most = max(self.most - lead.tokens - self.join_cost, 1)
@@ -222,7 +223,7 @@ def _most_tokens(block: Block, budget: Budget) -> int:
 def _split_block(
     text: str, block: Block, span: Span, lead: Span | None, budget: Budget, measure: Measure
 ) -> list[Span]:
-    """Split a block that does not fit, beside its lead, into parts that do."""
+    """Split a block that does not fit into a chunk with its lead."""
     if block.kind != "code":
         return list(_split(text, span, _SEPARATORS[block.kind], budget.reserve(lead), measure))
     ranges = split_code(text[block.start : block.end], MAX_CHARACTERS)

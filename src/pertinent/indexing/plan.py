@@ -1,7 +1,7 @@
 """Planning a sync: which pages of a source are new, changed, unchanged or removed.
 
 Planning reads the source, the catalog and the index, and changes none of them. A plan holds names and
-numbers; the changed pages wait in a spool on disk. A page whose change did not end in an earlier run (it
+numbers; the changed pages wait in a spool on disk. A page whose change was interrupted in an earlier run (it
 is pending in the catalog) is planned as changed, whatever its hash says.
 """
 
@@ -40,7 +40,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """A page to write, in numbers; the page itself is in the spool of its plan."""
+    """A page to write: its id and counts. The page itself is in the spool of the plan."""
 
     document_id: str
     source: str

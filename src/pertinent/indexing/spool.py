@@ -1,4 +1,4 @@
-"""Pages that wait on disk for their turn, so that a sync of any size needs little memory.
+"""The spool: a temporary file of changed pages, so that a sync of any size needs little memory.
 
 A plan writes each changed page to the spool with its chunks, and keeps only its position. The spool is a
 file without a name: it disappears with the process, however that ends.

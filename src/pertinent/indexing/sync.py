@@ -3,9 +3,9 @@
     read → plan (new, changed, removed) → embed what changed → index → catalog
 
 A page's change is recorded in the catalog as pending before the index is written, and ends in the same
-transaction that records the page. Whatever is pending when a sync starts was interrupted, and the plan
-treats it as changed. Each write is preceded by a look at the write lock: a sync that has lost it stops, and
-leaves the rest to the process that has it now.
+transaction that records the page. A page that is pending when a sync starts was interrupted, and the plan
+treats it as changed. A sync checks the write lock before each write, and stops with an error if it has lost
+the lock: another process may have it now.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""BM25 as sparse vectors: the lexical side of every index, computed in one place so that all agree.
+"""BM25 as sparse vectors: the lexical side of every index, computed in one place so that all stores agree.
 
 A document's weights are term frequencies, saturated and normalised by length. The store multiplies them by
 the inverse document frequency, which it alone knows.
@@ -22,7 +22,7 @@ VERSION = 3
 """Part of an index's fingerprint: increase it whenever the same text would give other weights."""
 
 MAX_WEIGHT = K + 1
-"""The weight of a term that fills its document, before the inverse document frequency."""
+"""The limit of a term's weight as it is repeated, before the inverse document frequency."""
 
 
 class SparseWeights(NamedTuple):
@@ -46,7 +46,7 @@ class Bm25:
 
     @classmethod
     def from_settings(cls, settings: str) -> Self:
-        """Return what an index with these settings was made with; English where they name no language."""
+        """Create the weights that an index with these settings has; English if they name no language."""
         language = settings.rpartition(" ")[2]
         return cls(language if language in LANGUAGES else "english")
 

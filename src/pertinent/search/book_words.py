@@ -107,7 +107,7 @@ class BookWords:
         return counts
 
     def _compute_weight(self, documents: int) -> float:
-        """Return the weight that BM25 gives a word that so many chunks have."""
+        """Return the inverse document frequency of a word that so many chunks have, as BM25 computes it."""
         total = self.vocabulary.chunks
         if not total:
             return TYPICAL_WEIGHT

@@ -46,7 +46,7 @@ class BookWordsCache:
         self._words = BookWords(NO_VOCABULARY, (), self.analyzer)
 
     def load(self) -> BookWords:
-        """Return the words; those read last while the catalog does not answer or a large book is read."""
+        """Return the words; the previous ones while the catalog is silent or a large book is loading."""
         with self._lock:
             now = time.monotonic()
             if self._refresh is None or self._refresh.done():

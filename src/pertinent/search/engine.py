@@ -1,6 +1,6 @@
-"""The engine: the one place that knows the order of a query's steps.
+"""The engine: runs the steps of a query in order, and caches the answers.
 
-embed the query → candidates of both sides → rank → rerank, if a reranker is set → select → describe
+correct → embed → candidates of both sides → rank → rerank, if a reranker is set → select → describe
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ class Engine:
     def _choose_ranking(
         self, options: SearchOptions, embedded: EmbeddedQuery
     ) -> tuple[Ranking, tuple[str, ...]]:
-        """Choose the ranking that index and embedder allow, with a note if it is not the requested one."""
+        """Return the requested ranking or, if index or embedder do not allow it, another one with a note."""
         ranking = options.ranking or self._default_ranking
         has_lexical = "lexical" in self._index.sides
         if ranking == "lexical" and not has_lexical:

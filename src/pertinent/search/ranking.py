@@ -3,7 +3,7 @@
 The score of the ranking `hybrid` is computed in three steps (docs/ranking.md):
 
 1. Each passage gets a sum of its features: cosine, BM25, and how well the query matches title and heading.
-   Lists of links count less, and in a query with numbers words count more than meaning.
+   Bare lists count less, and in a query with numbers, words count more than the cosine.
 2. The best passages of its page add to it: several good passages on a page support each other.
 3. One logistic function maps the sum to [0, 1], so that 0.5 is where a hit is about as likely right as
    wrong. A threshold means the same for every query.
@@ -90,7 +90,7 @@ EXCLUDED_LIMIT = 5
 """How many excluded candidates an answer reports."""
 
 FULL_MATCH = COSINE_WEIGHT + LEXICAL_WEIGHT + TITLE_WEIGHT + HEADING_WEIGHT
-"""The sum of features of a passage that matches in every way."""
+"""The sum of the weighted features of a passage that matches in every way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ def _score_hybrid(
 
 
 def _measure_numbers(query: str, book: BookWords) -> float | None:
-    """Return how far words count instead of meaning, in (0, 1]; None for a query without numbers."""
+    """Return how much weight moves from the cosine to the words, in (0, 1]; None without numbers."""
     terms = dict.fromkeys(book.analyzer.terms(query))
     # A number that the book does not have can't be found by words.
     numbers = [term for term in terms if term.isdecimal() and len(term) >= MIN_DIGITS and book.has_form(term)]
@@ -304,13 +304,13 @@ def _average(matches: Sequence[float]) -> float:
 
 
 def _compute_highest_bm25(query: str, book: BookWords) -> float:
-    """Return the highest BM25 weight that a passage can have: with every word of the query, often."""
+    """Return the upper limit of BM25 for a query, which a passage that repeats all its words approaches."""
     terms = dict.fromkeys(book.analyzer.terms(query))
     return MAX_WEIGHT * book.weigh_terms(terms) or MAX_WEIGHT
 
 
 def contains_phrases(chunk: Chunk, phrases: Sequence[str]) -> bool:
-    """Whether a chunk has each phrase in its text or the names above it, whatever case and white space."""
+    """Whether a chunk has each phrase in its text, title or headings; case and white space do not matter."""
     text = " ".join(fold(f"{chunk.title} {chunk.section} {chunk.text}").split())
     return all(" ".join(fold(phrase).split()) in text for phrase in phrases)
 

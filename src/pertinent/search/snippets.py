@@ -1,9 +1,8 @@
 """Snippets: the lines of a passage around what matched the query best, with the matching words marked.
 
-This is the one rule for every surface. A snippet is a contiguous part of the passage: no more characters
-than the caller allows, and no more lines than these fill, at the most about eight. It never cuts a word in
-two, and an ellipsis says where text was left out. A code block that is cut gets its fences back, so that a
-snippet is Markdown as the passage is.
+All surfaces use it. A snippet is a contiguous part of the passage. The caller sets the number of characters;
+it also limits the number of lines, to about eight at most. A word is never cut in two, and an ellipsis shows
+where text was left out. A code block that is cut gets its fences back, so that the snippet is valid Markdown.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Snippet(NamedTuple):
 
 
 class _MatchingWord(NamedTuple):
-    """A word of the passage that matches terms of the query, each with its worth."""
+    """A word of the passage that matches terms of the query, each with its weight."""
 
     start: int
     end: int
@@ -162,7 +161,7 @@ def _split_lines(passage: str, length: int) -> list[_PassageLine]:
 
 
 def _mark_words(passage: str) -> bytearray:
-    """Return 1 for each position where a cut would part a word; Chinese characters can be parted anywhere."""
+    """Return 1 for each position where a cut would split a word; Chinese text can be cut anywhere."""
     inside_word = bytearray(len(passage) + 1)
     for token in _split_tokens(passage):
         if not is_cjk(token.text):
@@ -240,7 +239,7 @@ class _Cutter:
 
     def _weigh(self, match: _MatchingWord) -> float:
         """Return the weight of a match: a term that the passage repeats says less about where to look."""
-        return sum(worth / self._frequencies[term] for term, worth in match.terms.items())
+        return sum(weight / self._frequencies[term] for term, weight in match.terms.items())
 
     def render(self, first: int, last: int) -> Snippet:
         """Return the excerpt with ellipses, and with the fences of a code block that it cuts."""

@@ -1,9 +1,9 @@
 """Correction and completion of query words that the book does not have.
 
-A word that is unknown to the book is replaced by the known word that the reader most likely meant: the
-last word is completed, any other is corrected by one edit (two from eight letters on). Words in quotes,
-words that exist in the language and other forms of known words are left alone. What was searched for is
-part of the answer.
+A word that the book does not have is replaced by the word that the reader most likely meant. The last word
+is completed; any other word, and a last word without a completion, is corrected by one edit (two from eight
+letters on). Words in quotes are never changed. Words that exist in the language, and other forms of words of
+the book, are not corrected. The answer says what was searched for.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _replace_word(
 
 
 def _complete_name(word: str, preceding: Sequence[str], book: BookWords) -> str | None:
-    """Complete the last word so that the query is in a name; None if a name has all words already."""
+    """Complete the last word so that a name has all words of the query; None if a name has them already."""
     if (word in book and not preceding) or not any(True for _ in book.names.with_prefix(word)):
         return None
     fitting = book.names.find(preceding)

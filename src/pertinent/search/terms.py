@@ -61,11 +61,11 @@ class Analyzer:
         self._analyze_piece = lru_cache(CACHED_WORDS)(self._find_terms_and_length)
 
     def terms(self, text: str) -> list[str]:
-        """Return the terms of the text in order, without stop words; repeated ones are repeated."""
+        """Return the terms of the text in order, with repetitions and without stop words."""
         return self.terms_and_length(text)[0]
 
     def terms_and_length(self, text: str) -> tuple[list[str], int]:
-        """Return the terms of the text, and how many words it has that are no stop words."""
+        """Return the terms of the text, and the number of its words without stop words."""
         analyzed = list(map(self._analyze_piece, split_text(text)))
         terms = list(chain.from_iterable(piece_terms for piece_terms, _ in analyzed))
         return terms, sum(length for _, length in analyzed)

@@ -10,7 +10,7 @@ from ..ports import CatalogReader, Description
 
 
 class TimedCatalog:
-    """Describes chunks in threads of its own. Thread-safe."""
+    """Reads path, slug and title of chunks within a time limit, in its own threads. Thread-safe."""
 
     def __init__(self, catalog: CatalogReader, seconds: float) -> None:
         self._catalog = catalog

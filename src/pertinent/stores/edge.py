@@ -211,7 +211,7 @@ class EdgeIndex:
             self._update(qdrant.UpdateOperation.set_payload(ids, to_payload(entry)))
 
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
-        """Delete the document's points that are not in `keep`, and first their words.
+        """Delete the document's points that are not in `keep`, after removing their words from the counts.
 
         Qdrant counts the words of a deleted point as long as its segment is open. Each edit of a page would
         make the words of that page more common, and its lexical scores lower.

@@ -1,4 +1,4 @@
-"""What reads an index: the library, or the client of the service that has the index open."""
+"""The type `Reader`: the library, or the client of the service that has the index open."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Scores(NamedTuple):
     page: float | None = None
     """How well the best passages of the page match."""
     numbers: float | None = None
-    """How far words count instead of meaning; None for a query without numbers, the same for all hits."""
+    """How much weight moves from cosine to words, the same for all hits; None for a query without numbers."""
     base: float | None = None
     """The score before reranking; None if the list was not reranked."""
     rerank: float | None = None

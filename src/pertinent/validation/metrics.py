@@ -2,7 +2,8 @@
 
 A measure has the name that the literature gives it, such as `ndcg@10`: a family, and the rank at which it
 cuts the list. Queries are rows and ranks are columns, so that thousands of queries are measured at once.
-Label 0 means judged and not relevant; no label means unjudged. A query without results scores 0.
+`labels` are the grades of results: 0 means judged and not relevant, none means unjudged. A query without
+results scores 0.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from numpy.typing import NDArray
 from ..errors import InvalidInput
 
 RELEVANT = 1
-"""The lowest label that counts as relevant."""
+"""The lowest grade that counts as relevant."""
 
 FULL = 2
-"""The label of a full answer, and the highest there is."""
+"""The grade of a full answer, and the highest there is."""
 
 UNJUDGED = -1
 """The entry of a result without a label, and of a rank beyond the end of the list."""
@@ -51,7 +52,7 @@ PageSpan = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class LabeledRankings:
-    """The labels of ranked results, one query to a row, and the number of labels of each query."""
+    """The grades of ranked results, one query to a row, and the number of labels of each query."""
 
     labels: NDArray[np.int8]
     retrieved: Counts
@@ -62,11 +63,11 @@ class LabeledRankings:
     def from_judgments(
         cls, rankings: Sequence[Iterable[str]], judgments: Sequence[Mapping[str, int]]
     ) -> LabeledRankings:
-        """Look up the label of each result; an id that is listed twice counts at its first rank.
+        """Look up the grade of each result; an id that is listed twice counts at its first rank.
 
         Args:
             rankings: The ids of the results of each query, best first.
-            judgments: The labels of each query by id.
+            judgments: The grades of each query by id.
         """
         _check_labels(judgments)
         rows = [
@@ -121,7 +122,7 @@ def reciprocal_rank_full(judged: LabeledRankings, k: int) -> Column:
 
 
 def reciprocal_rank_best(judged: LabeledRankings, k: int) -> Column:
-    """One divided by the rank of the first result with the highest label among the first k."""
+    """One divided by the rank of the first result with the highest grade among the first k."""
     labels = judged.labels[:, :k]
     highest = labels.max(axis=1, initial=RELEVANT)
     return _reciprocal_of_first(labels == highest[:, None])
@@ -135,7 +136,7 @@ def average_precision(judged: LabeledRankings, k: int) -> Column:
 
 
 def ndcg(judged: LabeledRankings, k: int) -> Column:
-    """Discounted gain with the labels as gains, divided by that of the best list that the labels allow."""
+    """Discounted gain with the grades as gains, divided by that of the best list that the labels allow."""
     ranks = np.arange(min(k, judged.relevant.max(initial=1)))
     ideal = (ranks < judged.relevant[:, None]).astype(np.int8) + (ranks < judged.full[:, None])
     return _share(_discounted_gain(judged.labels[:, :k].clip(min=0)), _discounted_gain(ideal))
@@ -211,7 +212,7 @@ def precision_at_k(labels: Sequence[int | None], k: int) -> float:
 
 
 def rank_of_best(labels: Sequence[int | None]) -> int | None:
-    """Return the rank of the first result with the highest label; None where none is relevant (seed 000)."""
+    """Return the rank of the first result with the highest grade; None where none is relevant (seed 000)."""
     highest = max((label or 0 for label in labels), default=0)
     return labels.index(highest) + 1 if highest >= RELEVANT else None
 

@@ -40,7 +40,7 @@ def default_status(fields: Fields) -> Literal["passed", "failed"]:
 
 
 def default_relevant(fields: Fields) -> int:
-    """As many passages as were found to answer it; at least one, since a query has an answer by default."""
+    """The number of relevant results; at least one, since a query has an answer by default."""
     labels: list[int] = fields.get("relevance_labels", [])
     return max(1, sum(label > 0 for label in labels))
 

@@ -38,7 +38,7 @@ class QueryOutcome:
 
     @property
     def results(self) -> tuple[Hit, ...]:
-        """The results that a caller gets who asks for `top_k`."""
+        """The results that a caller gets with the query's `top_k`."""
         return self.answer.hits[: self.query.top_k] if self.answer else ()
 
     @property

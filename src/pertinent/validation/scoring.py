@@ -31,7 +31,7 @@ class Case:
     ranking: tuple[str, ...]
     """The ids of the results, by chunk or by page as the labels are; copies of a text share an id."""
     labels: tuple[int | None, ...]
-    """The label of each result; None where nobody has judged it."""
+    """The grade of each result; None where nobody has judged it."""
     metrics: Mapping[str, float]
     passed: bool
     needed: int
@@ -126,7 +126,7 @@ def judge_outcomes(
 
 
 def label_ranking(ids: Sequence[str], judgments: Mapping[str, int]) -> tuple[int | None, ...]:
-    """Return the label of each result; one that repeats an earlier result has none."""
+    """Return the grade of each result; one that repeats an earlier result has none."""
     return tuple(None if name in ids[:rank] else judgments.get(name) for rank, name in enumerate(ids))
 
 

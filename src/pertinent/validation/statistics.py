@@ -69,9 +69,9 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Cohen's kappa of two judges over n pairs of labels: 1 is full agreement, 0 is that of chance.
+    """Cohen's kappa of two judges over n pairs of grades: 1 is full agreement, 0 is that of chance.
 
-    None where kappa is not defined: there are no pairs, or both judges used the same label throughout.
+    None where kappa is not defined: there are no pairs, or both judges gave the same grade throughout.
     """
 
     kappa: float | None
@@ -125,7 +125,7 @@ def wilson_interval(hits: int, n: int) -> Interval:
 
 
 def permutation_test(differences: ArrayLike, seed: int = 0, resamples: int = 9999) -> float:
-    """Return the p value of the mean of paired differences, by flipping their signs.
+    """Return the p-value of the mean of paired differences, by flipping their signs.
 
     Every combination of signs is tried for few differences. For many, signs are drawn at random, and the
     observed combination counts as one more draw. The p value is 1 where nothing differs.
@@ -146,7 +146,7 @@ def permutation_test(differences: ArrayLike, seed: int = 0, resamples: int = 999
 def weighted_kappa(
     first: Sequence[int], second: Sequence[int], categories: int = 3, weights: Weights = "quadratic"
 ) -> Agreement:
-    """Compute Cohen's weighted kappa of two judges; the further apart two labels, the more a pair counts."""
+    """Compute Cohen's weighted kappa of two judges; a larger difference of two grades counts more."""
     if len(first) != len(second):
         raise InvalidInput("labels", f"must come in pairs, but there are {len(first)} and {len(second)}")
     if not {*first, *second} <= {*range(categories)}:

@@ -1,4 +1,4 @@
-"""Run a validation: the one function that knows the order of its steps.
+"""Run the steps of a validation in order.
 
 read the pages → resolve the labels → warm up → run every query → judge → diagnose → audit → report
 """

@@ -1,1 +1,1 @@
-"""An opened folder: its stores, its builds, and moving it to servers."""
+"""An opened index: its stores, its builds, and the copy to servers."""

@@ -1,6 +1,6 @@
 """The builds of an index: one is in use, the previous one is kept, and one may be under construction.
 
-The catalog records which build is which, so a process that is killed leaves no doubt about it.
+The catalog records which build is which, so this is known even after a process was killed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What to do if there is no index to search."""
+"""The error message if there is no index to search."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
 
 
 def _estimate_size(workspace: Workspace, current: Fingerprint, dimension: int) -> int:
-    """Estimate how many bytes a new build takes while it is filled; one that was begun is there already."""
+    """Estimate how many bytes a new build takes while it is filled."""
     size = workspace.builds.disk_use(current.build) * max(1.0, dimension / current.dimension)
     return round(size * SPACE_FACTOR)
 

@@ -81,7 +81,7 @@ class Workspace:
         return build.make_fingerprint(self.settings, embedder, self.language())
 
     def language(self) -> str:
-        """Return the language of the settings, else of the index; without chunks, of the source to come."""
+        """Return the language of the settings, else of the index; if empty, of the source to be indexed."""
         if self.settings.language is not None:
             return self.settings.language
         existing = self.catalog().fingerprint() if self._has_catalog() else None
@@ -116,7 +116,7 @@ class Workspace:
 
     @cached_property
     def _open_external(self) -> build.OpenReaders | None:
-        """Opens the collection that another pipeline filled; None if the index is our own."""
+        """Opens, when called, the collection that another pipeline filled; None if the index is our own."""
         return build.external_readers(self.settings)
 
     def _open_readers(self) -> tuple[IndexReader, CatalogReader] | None:
@@ -181,7 +181,7 @@ class Workspace:
             return
 
         def refuse() -> None:
-            """Another process may be filling the index with its own settings."""
+            """Refuse instead of waiting: another process may be filling the index with its own settings."""
             build.check_fingerprint(existing, current)
 
         with nullcontext() if self._writing.locked() else self.writable_catalog().write_lock(refuse):
@@ -190,7 +190,7 @@ class Workspace:
             drop_previous(self)
 
     def _expects_chunks(self) -> bool:
-        """Whether the catalog has chunks that no interrupted run explains."""
+        """Whether the index must have chunks: those of pages that no interrupted run was writing."""
         interrupted = set(self.writable_catalog().pending())
         pages = self.catalog().pages()
         return any(page.chunks and page.document_id not in interrupted for page in pages)
@@ -277,7 +277,7 @@ class Workspace:
 
     @property
     def spool_folder(self) -> Path | None:
-        """Where changed pages wait for their turn: beside the index, if it has a folder."""
+        """The folder of the spool of a sync: beside the index, if it has a folder."""
         return self.settings.folder if os.access(self.settings.folder, os.W_OK) else None
 
     @contextmanager

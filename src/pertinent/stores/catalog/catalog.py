@@ -68,7 +68,7 @@ class SqlCatalog:
 
     @classmethod
     def attach(cls, url: str, timeout: float = database.STATEMENT_SECONDS) -> Self:
-        """Take a database as another pipeline made it: nothing is created there, nor connected to yet."""
+        """Use the database of another pipeline: nothing is created in it, and no connection is made yet."""
         return cls(database.create_engine(database.parse_url(url), timeout))
 
     def __repr__(self) -> str:
@@ -284,7 +284,7 @@ class SqlCatalog:
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
 
     def vocabulary_version(self) -> int:
-        """Return a number that every commit raises."""
+        """Return a number that every commit increases."""
         rows = self._read(_META, key=vocabulary.VERSION_KEY)
         # Anything but a number was written by another program; the next commit replaces it.
         return int(rows[0][0]) if rows and rows[0][0].isdecimal() else 0

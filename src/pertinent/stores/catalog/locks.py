@@ -19,7 +19,7 @@ from . import database
 
 @dataclass(frozen=True, slots=True)
 class WriteLock:
-    """A lock that can be taken."""
+    """How to take the lock of a catalog, and to check that it is still held."""
 
     try_acquire: Callable[[], bool]
     """Takes the lock unless another process holds it, and says whether it did."""

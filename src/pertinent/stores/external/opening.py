@@ -32,12 +32,12 @@ class ExternalCollection:
             return is_external(server, self.name)
 
     def examine(self) -> Examination:
-        """Describe the collection and its fields, and why it can't be searched if it can't."""
+        """Describe the collection and its fields, and what prevents a search, if anything does."""
         with self.connect() as server:
             return examine_collection(server, self.name, self.fields, self.base_url)
 
     def open(self, embedder: Embedder) -> tuple[ExternalIndex, ExternalCatalog]:
-        """Open the index, and the catalog of its pages and the table `documents`; close both."""
+        """Open the index, and the catalog of its pages and the table `documents`; the caller closes both."""
         index = ExternalIndex.open(
             self.connect(),
             self.name,

@@ -217,7 +217,7 @@ class QdrantIndex:
         peer.writing.batch_update_points(self._collection, changes, wait=True, ordering=_IN_ORDER)
 
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
-        """Delete the document's points that are not in `keep`, and first their words.
+        """Delete the document's points that are not in `keep`, after removing their words from the counts.
 
         Qdrant counts the words of a deleted point until it rewrites the segment. Each edit of a page would
         make the words of that page more common, and its lexical scores lower.

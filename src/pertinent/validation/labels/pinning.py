@@ -65,7 +65,7 @@ def _trim_span(chunk: Chunk) -> TextSpan:
 
 
 def _shorten_quote(chunk: Chunk, span: TextSpan, page: IndexedPage) -> str | None:
-    """Quote the two ends of a chunk, as short as they are unique on the page; None if the text is not."""
+    """Quote both ends of a chunk, as short as is still unique on the page; None if the text is not unique."""
     words = chunk.text.split()
     count = END_WORDS
     while 2 * count + 4 < len(words):

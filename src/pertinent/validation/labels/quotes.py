@@ -174,5 +174,5 @@ def _find_similar_part(part: str, text: str, offset: int) -> tuple[int, int] | N
 
 
 def shortest_spans(spans: Iterable[TextSpan]) -> list[TextSpan]:
-    """Keep the shortest span of those with the same end, which is the last of them."""
+    """Keep, of the spans with the same end, the shortest, which is the last."""
     return list({(span.document_id, span.end): span for span in spans}.values())

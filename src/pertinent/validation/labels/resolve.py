@@ -1,4 +1,4 @@
-"""Resolve labels to today's chunks: find the text of each label, and the chunks that cover it.
+"""Resolve labels to the current chunks: find the text of each label, and the chunks that cover it.
 
 A label is found by its words. So it stays valid when the chunk size changes, when text is inserted above it,
 and when its page is renamed. A label that is not found for certain has the status `relocated`, `ambiguous` or
@@ -51,7 +51,7 @@ class ResolvedLabel:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedQuery:
-    """A query's labels on today's chunks, and the judgments that follow from them."""
+    """A query's labels on the current chunks, and the grades that follow from them."""
 
     query_id: str
     labels: tuple[ResolvedLabel, ...]

@@ -146,6 +146,23 @@ def test_reindex_gate_refuses_a_significantly_worse_model(
     assert builds(indexed) == ["001"]
 
 
+def test_half_deleted_build_is_no_previous_build(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def delete_a_part(folder: Path, **_options: object) -> None:
+        next(Path(folder).rglob("mutable_id_tracker.mappings")).unlink()
+        raise KeyboardInterrupt
+
+    with opened(indexed, chunk_tokens=30) as pertinent:
+        pertinent.reindex()
+        monkeypatch.setattr("shutil.rmtree", delete_a_part)
+        with pytest.raises(KeyboardInterrupt):
+            pertinent.drop_previous()
+        monkeypatch.undo()
+        with pytest.raises(NotFound, match="no previous build"):
+            pertinent.rollback()
+        assert pertinent.drop_previous()
+        assert builds(indexed) == ["002"]
+
+
 def test_previous_build_is_kept_until_dropped(indexed: Path) -> None:
     with opened(indexed, chunk_tokens=30) as pertinent:
         pertinent.reindex()

@@ -176,6 +176,16 @@ def enable_write_ahead_log(engine: sa.Engine) -> None:
                 time.sleep(0.02)
 
 
+def merge_write_ahead_log(engine: sa.Engine) -> None:
+    """Move all commits into the SQLite file, so that a copy of that file alone is a backup.
+
+    SQLite itself does so only when the last connection closes, and a service keeps its connections.
+    """
+    if engine.dialect.name == "sqlite":
+        with engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def identify_file(url: sa.URL) -> tuple[int, int] | None:
     """Return device and inode of the SQLite file; None if it does not exist, and for PostgreSQL."""
     if not url.drivername.startswith("sqlite"):

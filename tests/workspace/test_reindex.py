@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -390,6 +391,19 @@ def test_reindex_embeds_chunks_of_several_pages_in_one_batch(indexed: Path, paid
     with opened(indexed, embedder=OTHER) as pertinent:
         assert pertinent.reindex() == 24
     assert paid.calls == [24]
+
+
+def test_index_of_another_version_is_no_matter_of_settings(indexed: Path) -> None:
+    with opened(indexed) as pertinent:
+        catalog = pertinent.workspace.writable_catalog()
+        current = catalog.fingerprint()
+        assert current is not None
+        catalog.set_fingerprint(
+            replace(current, chunker=current.chunker.replace("structure-", "structure-0"))
+        )
+        assert pertinent.workspace.settings_matching_index() == []
+        with pytest.raises(FingerprintMismatch, match=r"in the settings\. Rebuild the index"):
+            pertinent.search("hinge")
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ _ADVICE = {
     "readonly": "check that the file and its folder can be written",
     "database is locked": "another process is writing; try again when it is done",
     "disk is full": "free space on the disk and run the command again",
+    "disk i/o error": "check that the disk works and has free space",
     "already exists": "give Pertinent a database or schema of its own",
     "permission denied": "grant the user the permissions it needs",
     "must be owner": "let the owner of the table run `pertinent index` once, or grant ownership",

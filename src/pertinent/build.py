@@ -294,14 +294,18 @@ def has_same_settings(existing: Fingerprint, expected: Fingerprint) -> bool:
 
 def settings_to_restore(existing: Fingerprint, expected: Fingerprint) -> list[str]:
     """Return the lines of pertinent.toml that must change so that the index opens."""
-    tokens = re.search(r"tokens=(\d+)", existing.chunker)
-    language = index_language(existing)
+    tokens, language = _chunk_tokens(existing), index_language(existing)
     lines = {
         f'embedder = "{existing.embedder}"': existing.embedder != expected.embedder,
-        f"chunk_tokens = {tokens[1] if tokens else ''}": existing.chunker != expected.chunker,
+        f"chunk_tokens = {tokens}": tokens != _chunk_tokens(expected),
         f'language = "{language}"': language != index_language(expected),
     }
     return [line for line, differs in lines.items() if differs]
+
+
+def _chunk_tokens(fingerprint: Fingerprint) -> str:
+    tokens = re.search(r"tokens=(\d+)", fingerprint.chunker)
+    return tokens[1] if tokens else ""
 
 
 def check_fingerprint(existing: Fingerprint, expected: Fingerprint) -> None:
@@ -313,10 +317,11 @@ def check_fingerprint(existing: Fingerprint, expected: Fingerprint) -> None:
     ]
     if differences:
         lines = settings_to_restore(existing, expected)
-        restore = f"Restore those settings ({', '.join(lines)})" if lines else "Restore those settings"
+        # Without any, another version of Pertinent made the index.
+        restore = f"Restore those settings ({', '.join(lines)}), or rebuild" if lines else "Rebuild"
         raise FingerprintMismatch(
-            f"this index was made with other settings: {'; '.join(differences)}. {restore}, or "
-            "rebuild the index from the stored texts with `pertinent reindex`"
+            f"this index was made with other settings: {'; '.join(differences)}. {restore} the index from "
+            "the stored texts with `pertinent reindex`"
         )
     if existing.model_revision != expected.model_revision:
         raise FingerprintMismatch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,23 @@ def test_reindex_gate_refuses_a_significantly_worse_model(
     with opened(indexed, embedder=OTHER) as pertinent, pytest.raises(SyncRefused, match="is worse"):
         pertinent.reindex(golden=golden)
     assert builds(indexed) == ["001"]
+
+
+def test_half_deleted_build_is_no_previous_build(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def delete_a_part(folder: Path, **_options: object) -> None:
+        next(Path(folder).rglob("mutable_id_tracker.mappings")).unlink()
+        raise KeyboardInterrupt
+
+    with opened(indexed, chunk_tokens=30) as pertinent:
+        pertinent.reindex()
+        monkeypatch.setattr("shutil.rmtree", delete_a_part)
+        with pytest.raises(KeyboardInterrupt):
+            pertinent.drop_previous()
+        monkeypatch.undo()
+        with pytest.raises(NotFound, match="no previous build"):
+            pertinent.rollback()
+        assert pertinent.drop_previous()
+        assert builds(indexed) == ["002"]
 
 
 def test_previous_build_is_kept_until_dropped(indexed: Path) -> None:
@@ -373,6 +391,19 @@ def test_reindex_embeds_chunks_of_several_pages_in_one_batch(indexed: Path, paid
     with opened(indexed, embedder=OTHER) as pertinent:
         assert pertinent.reindex() == 24
     assert paid.calls == [24]
+
+
+def test_index_of_another_version_is_no_matter_of_settings(indexed: Path) -> None:
+    with opened(indexed) as pertinent:
+        catalog = pertinent.workspace.writable_catalog()
+        current = catalog.fingerprint()
+        assert current is not None
+        catalog.set_fingerprint(
+            replace(current, chunker=current.chunker.replace("structure-", "structure-0"))
+        )
+        assert pertinent.workspace.settings_matching_index() == []
+        with pytest.raises(FingerprintMismatch, match=r"in the settings\. Rebuild the index"):
+            pertinent.search("hinge")
 
 
 @pytest.mark.parametrize(

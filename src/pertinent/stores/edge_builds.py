@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from .._internal.disk import measure_disk_use
 from ..ports import Fingerprint
 from ..search.bm25 import Bm25
 from .edge import EdgeIndex
+
+_REMOVED = ".removed"
+"""The suffix of a build's folder while it is deleted."""
 
 
 class EdgeBuilds:
@@ -31,8 +35,19 @@ class EdgeBuilds:
         return sorted(int(folder.name) for folder in folders if folder.name.isdecimal())
 
     def remove(self, number: int) -> None:
-        """Delete the folder of a build; a process that still reads it has the files open."""
-        shutil.rmtree(self._build_folder(number), ignore_errors=True)
+        """Delete the folder of a build; a process that still reads it has the files open.
+
+        It is renamed first: a kill must not leave a part of a build that can be opened.
+        """
+        self._delete_removed()  # a killed process may have left some
+        folder = self._build_folder(number)
+        with suppress(OSError):
+            folder.rename(folder.with_suffix(_REMOVED))
+        self._delete_removed()
+
+    def _delete_removed(self) -> None:
+        for folder in self._folder.glob(f"*{_REMOVED}"):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def disk_use(self, number: int) -> int:
         """Return how many bytes the folder of a build takes."""

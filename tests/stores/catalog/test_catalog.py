@@ -641,6 +641,21 @@ def test_deleted_sqlite_file_is_not_created_again(tmp_path: Path) -> None:
     catalog.close()
 
 
+def test_copy_of_the_sqlite_file_after_a_write_is_a_backup(tmp_path: Path) -> None:
+    file, backup = tmp_path / "catalog.sqlite3", tmp_path / "backup.sqlite3"
+    # Two, as in a service whose connections stay open.
+    with (
+        closing(SqlCatalog.open(f"sqlite:///{file}")) as catalog,
+        closing(SqlCatalog.open(f"sqlite:///{file}")),
+    ):
+        with catalog.write_lock(lambda: None):
+            catalog.commit("docs", [page_write("a", ["text"])])
+        backup.write_bytes(file.read_bytes())
+        assert not file.with_name(f"{file.name}-wal").read_bytes()
+    with closing(SqlCatalog.open(f"sqlite:///{backup}")) as restored:
+        assert [record.source for record in restored.pages()] == ["docs"]
+
+
 def test_ping_fails_where_the_join_of_a_search_fails(catalog: SqlCatalog, plain: sa.Engine) -> None:
     catalog.ping()
     with plain.begin() as connection:

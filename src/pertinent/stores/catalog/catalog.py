@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any, Self
 from uuid import uuid4
@@ -157,6 +157,9 @@ class SqlCatalog:
                 yield
             finally:
                 self._lock = None
+                # It fails on a full disk, or if the file is gone; then the commits stay in the log.
+                with suppress(CatalogFailure), self._translate_errors():
+                    database.merge_write_ahead_log(self._reader)
 
     def check_write_lock(self) -> None:
         """Raise CatalogFailure if the write lock was taken and is lost."""

@@ -44,6 +44,7 @@ _ADVICE = {
     "readonly": "check that the file and its folder can be written",
     "database is locked": "another process is writing; try again when it is done",
     "disk is full": "free space on the disk and run the command again",
+    "disk i/o error": "check that the disk works and has free space",
     "already exists": "give Pertinent a database or schema of its own",
     "permission denied": "grant the user the permissions it needs",
     "must be owner": "let the owner of the table run `pertinent index` once, or grant ownership",
@@ -174,6 +175,16 @@ def enable_write_ahead_log(engine: sa.Engine) -> None:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
+
+
+def merge_write_ahead_log(engine: sa.Engine) -> None:
+    """Move all commits into the SQLite file, so that a copy of that file alone is a backup.
+
+    SQLite itself does so only when the last connection closes, and a service keeps its connections.
+    """
+    if engine.dialect.name == "sqlite":
+        with engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def identify_file(url: sa.URL) -> tuple[int, int] | None:

@@ -59,5 +59,5 @@ async function readFailure(response) {
   return new Failure(
     typeof error === "string" ? error : "internal_error",
     typeof message === "string" ? message : `The service answered with status ${response.status}.`,
-    retryAfter);
+    Math.max(0, retryAfter));
 }

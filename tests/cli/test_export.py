@@ -37,7 +37,19 @@ def test_export_uses_the_title_of_the_settings(
 
 @pytest.mark.parametrize(
     "document_id",
-    ["../../etc/passwd", "/etc/passwd", "a//b", "a/../b", "..", "a\\..\\b", "a b", "a\x00b"],
+    [
+        "../../etc/passwd",
+        "/etc/passwd",
+        "a//b",
+        "a/../b",
+        "..",
+        "a\\..\\b",
+        "a b",
+        "a\x00b",
+        "a.md/b",
+        "a" * 201,
+        "a/" * 100 + "b",
+    ],
 )
 def test_ids_that_are_no_file_names_get_another(document_id: str) -> None:
     assert re.fullmatch(r"pages/[a-z-]+-[0-9a-f]{12}\.md", name_file(document_id))

@@ -228,6 +228,16 @@ def test_server_log_is_json_lines_without_keys(server: Server) -> None:
     assert all(line.startswith(("{", "pertinent: ")) for line in server.output)
 
 
+def test_interrupted_mcp_request_is_logged_on_one_json_line(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(
+            b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Accept: application/json\r\nContent-Length: 100\r\n\r\n{"
+        )
+    line = server.until(lambda line: line if "ClientDisconnect" in line else None)
+    assert json.loads(line)["event"] == "server"
+
+
 @pytest.mark.usefixtures("indexed")
 def test_sigterm_finishes_requests_and_releases_the_index(start: Start) -> None:
     server = start()

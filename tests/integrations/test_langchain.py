@@ -14,7 +14,8 @@ import pytest
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import SecretStr, ValidationError
 
-from pertinent import AsyncPertinentClient, Pertinent
+from pertinent import AsyncPertinentClient, Pertinent, PertinentClient
+from pertinent.errors import IndexFailure, InvalidInput
 from pertinent.integrations.langchain import PertinentRetriever
 from pertinent.integrations.passages import describe_hit
 
@@ -94,6 +95,20 @@ def test_wrong_option_is_refused_at_once_without_the_key(
     with pytest.raises(ValidationError, match=message) as caught:
         PertinentRetriever(**{"book": url, "api_key": "secret-key", **options})
     assert "secret-key" not in str(caught.value)
+
+
+def test_another_book_is_never_ignored(url: str) -> None:
+    retriever = PertinentRetriever(book=url, top_k=1)
+    with pytest.raises(ValidationError, match="frozen"):
+        retriever.book = "http://127.0.0.1:1"
+    copied = retriever.model_copy(
+        update={"book": PertinentClient("http://127.0.0.1:1", retries=0), "top_k": 2}
+    )
+    with pytest.raises(IndexFailure, match=r"127\.0\.0\.1:1 does not answer"):
+        copied.invoke(QUERY)
+    with pytest.raises(InvalidInput, match="top_k"):
+        retriever.model_copy(update={"top_k": 0})
+    assert len(retriever.model_copy().invoke(QUERY)) == 1
 
 
 def test_repr_does_not_show_the_key(url: str) -> None:

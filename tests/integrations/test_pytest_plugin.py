@@ -265,6 +265,11 @@ def test_files_of_other_tools_are_left_alone(project: pytest.Pytester) -> None:
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
+def test_file_of_blank_lines_does_not_block_the_collection(project: pytest.Pytester) -> None:
+    (project.path / "golden.yaml").write_text("\n" * 1_000_000)
+    assert project.runpytest().ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
 @pytest.mark.slow
 def test_plugin_imports_nothing_heavy_without_a_golden_set(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

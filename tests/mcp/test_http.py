@@ -77,6 +77,16 @@ def test_pages_of_other_sites_are_refused(service: Service, origin: str) -> None
     assert "cors_origins" in problem(search(service, origin=origin), 403, "forbidden")
 
 
+def test_browser_may_send_the_headers_of_the_protocol(serve: Serve) -> None:
+    headers = {
+        "origin": "https://docs.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,mcp-method,mcp-name,mcp-protocol-version",
+    }
+    answer = serve(cors_origins=("https://docs.example",)).client.options("/mcp", headers=headers)
+    assert answer.status_code == 200
+
+
 def test_own_origin_and_allowed_origins_are_accepted(serve: Serve) -> None:
     service = serve(cors_origins=("https://docs.example",))
     for origin in ("http://testserver", "https://docs.example"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from mcp_types import INVALID_PARAMS
 
 from mcp import Client
 from pertinent.errors import StoreError
+from pertinent.ports import PageRecord
 from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.mcp.answer_size import count_tokens, cut_text
+from pertinent.surfaces.mcp.tools import ListPagesArguments, list_pages
 from pertinent.testing.pages import page
 from pertinent.workspace.workspace import Workspace
 
@@ -213,6 +216,17 @@ def test_cut_list_of_pages_names_folders(long_book: Pertinent) -> None:
         "https://book.example/docs/valves": 1,
     }
     assert call(ask, "list_pages", prefix=listed["folders"][0]["prefix"])["total"] == 100
+
+
+def test_long_address_does_not_fill_the_list_of_pages() -> None:
+    urls = [f"https://book.example/{number:04}" for number in range(400)]
+    urls.insert(10, "https://book.example/" + "z" * 9999)
+    records = [PageRecord(url[-4:], url, "Title", "", "", "", 1) for url in urls]
+    reader: Any = SimpleNamespace(pages=lambda: records)
+    listed = list_pages(reader, ListPagesArguments(), 2000)
+    assert len(listed.pages) == 10
+    assert len(listed.folders) == 10
+    assert count_tokens(listed) <= 2000
 
 
 def test_resources_are_listed_in_parts(long_book: Pertinent) -> None:

@@ -114,6 +114,23 @@ def test_widget_searches_from_a_button_that_it_adds(visitor: Visitor) -> None:
     expect(visitor.selected).to_have_attribute("href", re.compile(r"^http://handbook\.example/docs/.*joints"))
 
 
+def test_styles_of_the_site_do_not_reach_the_widget(visitor: Visitor) -> None:
+    visitor.page.evaluate(
+        """() => {
+            const sheet = new CSSStyleSheet();
+            sheet.replaceSync(`* { text-transform: uppercase; font-size: 30px }
+                div { display: none !important; pointer-events: none; visibility: hidden }`);
+            document.adoptedStyleSheets = [sheet];
+        }"""
+    )
+    visitor.page.get_by_role("button", name="Search").click()
+    visitor.search("revolute joint limits")
+    expect(visitor.selected).to_be_visible()
+    expect(visitor.selected).to_have_css("text-transform", "none")
+    expect(visitor.selected).to_have_css("font-size", "16px")
+    expect(visitor.selected).to_have_css("pointer-events", "auto")
+
+
 def test_widget_does_not_ask_for_reranking(visitor: Visitor) -> None:
     """It searches while one types."""
     with visitor.page.expect_request("**/api/v1/search?*") as request:

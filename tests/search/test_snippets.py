@@ -180,3 +180,13 @@ def test_highlights_are_the_matching_words_in_order(passage: str, query: str, le
     for word in marked(snippet):
         assert query_terms & set(map(ENGLISH.stem, words(word)))
     assert bool(snippet.highlights) == bool(find_highlights(passage, query, ENGLISH))
+
+
+def test_snippet_of_a_passage_of_megabytes_has_the_first_matches() -> None:
+    late = make_snippet("word. " * 50_000 + "A zebra runs.", "zebra", ENGLISH)
+    assert "A zebra runs." in late.text
+    everywhere = make_snippet("zebra. " * 50_000, "zebra", ENGLISH)
+    assert everywhere.text.startswith("zebra. zebra.")
+    assert everywhere.text.endswith(ELLIPSIS)
+    in_one_sentence = make_snippet("zebra word " * 50_000, "zebra", ENGLISH)
+    assert len(in_one_sentence.text) <= MAX_LINES * LINE_WIDTH

@@ -96,3 +96,35 @@ def test_hostile_query_stays_text(reader: Reader) -> None:
     reader.box.press("Enter")
     expect(reader.status).not_to_be_empty()
     unharmed(reader)
+
+
+LENGTH = 200_000
+
+ENDLESS = {
+    "heading": "#" + " " * LENGTH + "a\u2028b",
+    "heading-spaces": "# a" + " " * LENGTH + "b",
+    "heading-marks": "# a" + "#" * LENGTH + "b",
+    "item": "- " + " " * LENGTH + "\u2028b",
+    "fence": "~" * LENGTH + "`",
+    "fence-spaces": "~~~" + " " * LENGTH + "`",
+    "table": " " * LENGTH + "|x|",
+    "table-rule": "|a|\n|---" + " " * LENGTH + "x|",
+    "inline-code": "` " + "a" * LENGTH + "`",
+    "backquotes": " ".join("`" * count for count in range(1, 2000)),
+    "code": "```\na" + " " * LENGTH + "b\n```",
+    "coloured-code": "```java\n" + "a" * LENGTH + "\n```",
+}
+"""Texts for which a careless pattern takes minutes or years."""
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
+def test_long_lines_do_not_block_the_page(bench: Reader, text: str) -> None:
+    drawn = bench.js(
+        """async (text) => {
+            const { render } = await import("/static/markdown.js");
+            await import("/static/vendor/highlight.min.js");
+            return render(text, /harmed/gi).textContent.length;
+        }""",
+        text,
+    )
+    assert drawn

@@ -121,6 +121,18 @@ def test_judging_by_keyboard_survives_undo_and_reload(judge: Reader, labelling: 
     expect(judge.page).to_have_title(re.compile(r"^3 of \d+ – Label"))
 
 
+def test_going_back_to_the_page_shows_what_was_judged_since(judge: Reader) -> None:
+    judge.page.context.unroute_all()  # with a route, there is no cache
+    judge.page.reload()
+    expect(passage(judge)).to_be_focused()
+    press(judge, "2", "^1 of ")
+    text = passage(judge).inner_text()
+    judge.page.get_by_role("link", name="Reports").click()
+    judge.page.go_back()
+    expect(count(judge)).to_have_text(re.compile("^1 of "))
+    assert passage(judge).inner_text() == text
+
+
 def test_note_is_saved_with_the_judgment_and_restored_by_undo(judge: Reader, labelling: Labelling) -> None:
     note = judge.page.get_by_role("textbox", name="Note on this passage")
     judge.page.keyboard.press("n")

@@ -177,3 +177,18 @@ def test_parts_are_derived_from_urls_in_book_order(bench: Reader) -> None:
     ]
     hosts = parts("https://a.example/x/1", "https://b.example/y/2")
     assert [part[2] for part in hosts] == ["https://a.example", "https://b.example"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("## Joints ##", "<h4>Joints</h4>"),
+        ("## Joints #1  ", "<h4>Joints #1</h4>"),
+        ("### C#", "<h5>C</h5>"),
+        ("# ##", "<h4>##</h4>"),
+        ("`` a ` b `` and `c", "<p><code>a ` b</code> and `c</p>"),
+        ("`a``b` **x** ` `", "<p><code>a``b</code> <strong>x</strong> <code> </code></p>"),
+    ],
+)
+def test_closing_marks_of_headings_and_code_are_recognised(bench: Reader, text: str, expected: str) -> None:
+    assert drawn(bench, text) == expected

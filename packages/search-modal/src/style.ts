@@ -1,10 +1,11 @@
 // The styles of the search, as a constructed sheet: content security policies need no exception for it.
+// Rules of the site for any element, such as `* { color: … }`, would win over those of :host that are not important.
 // Colours come from --pertinent-… variables of the site, or from those of Infima, which Docusaurus has.
 
 const CSS = `
 :host {
-  all: initial;
-  color-scheme: light dark;
+  all: initial !important;
+  color-scheme: light dark !important;
   --background: var(--pertinent-background, var(--ifm-background-surface-color, light-dark(#fff, #1f2023)));
   --text: var(--pertinent-text, var(--ifm-font-color-base, light-dark(#1c1e21, #e6e7ea)));
   --muted: var(--pertinent-muted, var(--ifm-color-emphasis-700, light-dark(#5b626b, #b4bac2)));
@@ -12,13 +13,13 @@ const CSS = `
   --selected: var(--pertinent-selected, var(--ifm-color-emphasis-200, light-dark(#eceff3, #33373d)));
   --accent: var(--pertinent-accent, var(--ifm-color-primary, light-dark(#2d62c9, #7ea6f5)));
   --radius: var(--ifm-global-radius, 6px);
-  font: 16px/1.45 var(--pertinent-font, var(--ifm-font-family-base, system-ui, sans-serif));
-  color: var(--text);
-  display: block;
+  font: 16px/1.45 var(--pertinent-font, var(--ifm-font-family-base, system-ui, sans-serif)) !important;
+  color: var(--text) !important;
+  display: block !important;
 }
-:host([data-theme="light"]) { color-scheme: light; }
-:host([data-theme="dark"]) { color-scheme: dark; }
-:host([data-pertinent="button"]) { display: inline-block; }
+:host([data-theme="light"]) { color-scheme: light !important; }
+:host([data-theme="dark"]) { color-scheme: dark !important; }
+:host([data-pertinent="button"]) { display: inline-block !important; }
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }
 dialog {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import ConfigDict, PrivateAttr, SecretStr, SkipValidation
+from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, SkipValidation
 
 from ..surfaces.client import PertinentClient
 from ..surfaces.library import Pertinent
@@ -46,8 +46,9 @@ class PertinentRetriever(BaseRetriever):
     # An error must not show the key. An option of another retriever, such as `k`, must not be ignored.
     model_config = ConfigDict(hide_input_in_errors=True, extra="forbid")
 
-    book: SkipValidation[Pertinent | PertinentClient | str]  # open_book checks it, with one message
-    api_key: SecretStr | None = None
+    # Opened once, so another book needs another retriever, or a copy. open_book checks it, with one message.
+    book: SkipValidation[Pertinent | PertinentClient | str] = Field(frozen=True)
+    api_key: SecretStr | None = Field(default=None, frozen=True)
     top_k: int = 5
     threshold: float = 0.0
     filters: Filters | Mapping[str, str] | None = None
@@ -59,6 +60,13 @@ class PertinentRetriever(BaseRetriever):
         super().model_post_init(context)
         make_options(self.filters, top_k=self.top_k, threshold=self.threshold)
         self._book = open_book(self.book, self.api_key.get_secret_value() if self.api_key else None)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Copy the retriever; a copy with other options checks them, and opens its own book."""
+        copied = super().model_copy(update=update, deep=deep)
+        if update:
+            copied.model_post_init(None)
+        return copied
 
     def _get_relevant_documents(
         self,

@@ -27,7 +27,7 @@ GOLDEN_FILES = "pertinent_golden"
 
 _DEFAULT_FILES = ["golden.yaml"]
 
-_QUERIES_KEY = re.compile(rb"""^(queries|\s*["']queries["'])\s*:""", re.M)
+_QUERIES_KEY = re.compile(rb"""^(queries|[ \t]*["']queries["'])[ \t]*:""", re.M)
 """The key that every golden set has; other tools have files of the same name."""
 
 _WILDCARD = re.compile(r"[*?\[]")

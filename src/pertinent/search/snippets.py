@@ -27,6 +27,12 @@ LINE_WIDTH = 80
 SNIPPET_LENGTH = MAX_LINES * LINE_WIDTH
 """How many characters a snippet has at the most, unless the caller says otherwise."""
 
+MAX_STARTS = 500
+"""How many lines are tried as the first of a snippet: a passage of another pipeline may have megabytes."""
+
+LINES_BEFORE_MATCH = 50
+"""From how many lines above the first match on they are tried."""
+
 ELLIPSIS = "…"
 
 _EXACT, _STEMMED = 1.0, 0.9
@@ -181,7 +187,9 @@ def _split_line(
         while stop - start > longest:
             cut = _find_cut(passage, start, start + longest, inside_word)
             yield start, cut
-            start = cut + len(passage[cut:stop]) - len(passage[cut:stop].lstrip())
+            start = cut
+            while start < stop and passage[start].isspace():
+                start += 1
         if start < stop:
             yield start, stop
         start = next_start
@@ -219,7 +227,11 @@ class _Cutter:
 
     def list_excerpts(self) -> list[tuple[int, int]]:
         """Return the first and last line of every excerpt that is as long as a snippet may be."""
-        starts = (n for n, line in enumerate(self._lines) if not (line.is_blank or line.is_closing))
+        starts = [n for n, line in enumerate(self._lines) if not (line.is_blank or line.is_closing)]
+        if len(starts) > MAX_STARTS:
+            first_match = self._find_line(self._matches[0]) if self._matches else 0
+            begin = max(0, bisect_left(starts, first_match) - LINES_BEFORE_MATCH)
+            starts = starts[begin : begin + MAX_STARTS]
         return list(dict.fromkeys(self._extend(first) for first in starts)) or [(0, 0)]
 
     def rank(self, first: int, last: int) -> tuple[float, float, float]:

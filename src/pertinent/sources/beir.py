@@ -11,8 +11,8 @@ from urllib.parse import quote, urlsplit
 
 from .. import identity
 from ..errors import InvalidInput, SourceError
-from ..types import Page, Unreadable
-from .normal_form import NAME_MAX, BlockPiece, assemble
+from ..types import NAME_MAX, Page, Unreadable
+from .normal_form import BlockPiece, assemble
 
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})(.*)$", re.MULTILINE)

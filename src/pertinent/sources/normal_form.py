@@ -11,10 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..types import Block, BlockKind, Section
-
-NAME_MAX = 1000
-"""The longest title, heading or anchor, in characters. Every chunk carries those that are above it."""
+from ..types import NAME_MAX, Block, BlockKind, Section
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ OTHER_PAGES = "Pages"
 """The heading above pages that are in no folder."""
 
 _MARKS = re.compile(r"([\\\[\]`*_<>])")
-_FILE_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
+_FILE_NAME = re.compile(r"(?=.{1,200}$)([\w-]+/)*[\w-][\w.-]*", re.ASCII)
+"""Names of files and folders that every file system accepts; without a dot, no folder is named as a file."""
 
 
 def render_index(title: str, records: Sequence[PageRecord], make_link: Callable[[str], str]) -> str:

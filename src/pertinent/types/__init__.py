@@ -1,6 +1,7 @@
 """The values that the parts of Pertinent pass to each other: pages, chunks, hits, answers."""
 
 from .chunks import (
+    NAME_MAX,
     SECTION_SEPARATOR,
     Chunk,
     DamagedPoint,
@@ -44,6 +45,7 @@ __all__ = [
     "CJK_LANGUAGES",
     "FRONT_MATTER_MAX",
     "LANGUAGES",
+    "NAME_MAX",
     "NO_LANGUAGE",
     "NO_RERANKER",
     "SECTION_SEPARATOR",

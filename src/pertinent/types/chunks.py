@@ -9,6 +9,9 @@ from uuid import UUID
 SECTION_SEPARATOR = " › "
 """Joins the headings above a passage to its section."""
 
+NAME_MAX = 1000
+"""The longest title, heading or anchor, in characters. Every chunk carries those that are above it."""
+
 
 def last_heading(title: str, section: str) -> str:
     """Return the last heading of a section; the title where there is none."""

@@ -180,6 +180,15 @@ def test_chunk_without_ids_gets_those_of_its_point_and_page() -> None:
     assert (first.url, first.anchor) == (URL, "topics")
 
 
+def test_long_names_of_a_point_are_cut_as_in_an_own_index() -> None:
+    payload_format = PayloadFormat(
+        "named", {name: name for name in ("text", "url", "title", "section", "anchor")}
+    )
+    payload = {"text": TEXT, "url": URL, "title": "t" * 5000, "section": "s" * 5000, "anchor": "a" * 5000}
+    chunk = read_chunk(payload, POINT, payload_format)
+    assert (chunk.title, chunk.section, chunk.anchor) == ("t" * 1000, "s" * 1000, "")
+
+
 def test_id_shared_by_points_is_not_the_chunk_id() -> None:
     metadata = [{"source": URL, "chunk_id": f"c-{n % 2}"} for n in range(20)]
     payloads = [{"page_content": TEXT, "metadata": row} for row in metadata]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
-from ..normal_form import NAME_MAX
+from ...types import NAME_MAX
 from .text import collapse_spaces
 
 _BAR = re.compile(r"\s+\|\s+")

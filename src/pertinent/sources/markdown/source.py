@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from ... import identity
 from ...errors import InvalidInput
-from ...types import Page, Skipped, Unreadable
+from ...types import NAME_MAX, Page, Skipped, Unreadable
 from ..front_matter import drop_repetitions
 from ..locales import language_of_locale
-from ..normal_form import NAME_MAX, HeadingPiece, Piece, assemble
+from ..normal_form import HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
 from .parser import DocumentParser, TooManyPartials, decode_markdown

@@ -15,7 +15,7 @@ import orjson
 
 from ...identity import canonical_url, document_id, url_of_path
 from ...limits import is_iso_8601
-from ...types import SECTION_SEPARATOR, Chunk, DamagedPoint, PointId, StoredPoint
+from ...types import NAME_MAX, SECTION_SEPARATOR, Chunk, DamagedPoint, PointId, StoredPoint
 from ..payload_checks import find_problems, is_content_hash
 
 Payload = Mapping[str, Any]
@@ -42,7 +42,8 @@ def to_chunk(payload: Payload, point_id: PointId, payload_format: PayloadFormat)
     """Read the chunk of a point, or what is wrong with its fields.
 
     A missing url is derived from `source_path`, a missing chunk id is the point's id, and a missing document
-    id is derived from the url. The span in the page's text is unknown.
+    id is derived from the url. The span in the page's text is unknown. A title or section
+    longer than NAME_MAX is cut, and a longer anchor is dropped, as in an index of Pertinent.
     """
     fields = _read_fields(payload, payload_format)
     stored_url, source_path = fields.get("url"), fields.get("source_path")
@@ -57,14 +58,15 @@ def to_chunk(payload: Payload, point_id: PointId, payload_format: PayloadFormat)
     values: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     url, _, fragment = values["url"].partition("#")
     page_url = url if stored_url is not None else ""
+    anchor = values.get("anchor") or fragment
     return Chunk(
         chunk_id=values["chunk_id"],
         document_id=values.get("document_id")
         or _derive_document_id(page_url, values.get("source_path", ""), values["chunk_id"]),
         url=url,
-        anchor=values.get("anchor") or fragment,
-        title=values.get("title", ""),
-        section=values.get("section", ""),
+        anchor=anchor if len(anchor) <= NAME_MAX else "",
+        title=values.get("title", "")[:NAME_MAX],
+        section=values.get("section", "")[:NAME_MAX],
         position=values.get("position", -1),
         start=-1,
         end=-1,

@@ -29,7 +29,7 @@ from .api_docs import add_api_docs
 from .cors import JsonCorsMiddleware
 from .errors import add_error_handlers
 from .labeling_session_builder import SessionBuilder
-from .mcp_endpoint import McpEndpoint
+from .mcp_endpoint import MCP_HEADERS, McpEndpoint
 from .observability import Observer
 from .rate_limit import RateLimit
 from .report_folder import ReportFolder
@@ -138,7 +138,7 @@ def _add_middleware(
             JsonCorsMiddleware,
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type", "x-api-key", "x-request-id"],
+            allow_headers=["authorization", "content-type", "x-api-key", "x-request-id", *MCP_HEADERS],
             expose_headers=["x-request-id", "retry-after"],
         )
     app.add_middleware(RequestMiddleware, observer=observer)

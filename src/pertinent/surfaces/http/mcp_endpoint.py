@@ -33,6 +33,9 @@ Result = TypeVar("Result")
 
 PATH = "/mcp"
 
+MCP_HEADERS = ("mcp-protocol-version", "mcp-method", "mcp-name")
+"""What a client of the protocol sends beside the usual headers; a browser asks whether it may."""
+
 NOT_INSTALLED = f"MCP is not installed here: {INSTALL}, and restart the service"
 OTHER_ORIGIN = "pages of other sites may not use this service; add their address to `cors_origins`"
 

@@ -142,7 +142,7 @@ class Observer:
 
 
 def configure_logging() -> None:
-    """Write logs to stderr, one JSON object per line; the web server's own messages too."""
+    """Write logs to stderr, one JSON object per line; the messages of the web server and the MCP SDK too."""
     structlog.configure(
         processors=[
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -154,9 +154,10 @@ def configure_logging() -> None:
         logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
-    server_log = logging.getLogger("uvicorn")
-    server_log.handlers = [_StructlogHandler(logging.WARNING)]
-    server_log.propagate = False
+    for name in ("uvicorn", "mcp"):
+        library_log = logging.getLogger(name)
+        library_log.handlers = [_StructlogHandler(logging.WARNING)]
+        library_log.propagate = False
 
 
 class _StructlogHandler(logging.Handler):

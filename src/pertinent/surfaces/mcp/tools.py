@@ -242,6 +242,7 @@ def list_pages(reader: Reader, arguments: ListPagesArguments, max_tokens: int) -
         note = "" if pages else _explain_no_pages(arguments.prefix)
         return PageList(pages=pages, total=len(pages), folders=[], note=note)
     folders = _count_folders([record.url for record in records])
+    del folders[count_fitting(folders, available // 2) :]  # an address may be as long as the whole answer
     available -= sum(map(count_tokens, folders))
     fitting = count_fitting(pages, available)
     note = f"{fitting} of {len(pages):,} pages fit in {max_tokens:,} tokens: list a longer prefix."

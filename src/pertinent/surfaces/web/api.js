@@ -42,7 +42,8 @@ export function post(path, body, signal) {
 /** Request a route, and return its JSON response. */
 export async function request(path, options = {}) {
   try {
-    const response = await fetch(new URL(path, API), options);
+    // After going back, the browser would answer from its cache, with a passage that has been judged since.
+    const response = await fetch(new URL(path, API), { cache: "no-store", ...options });
     if (response.ok) return await response.json();
     throw await readFailure(response);
   } catch (error) {

@@ -6,20 +6,24 @@ import { drawTokens } from "./code.js";
 import { create } from "./dom.js";
 import { appendHighlighted } from "./highlight.js";
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
-const HEADING = /^(#{1,6})\s+(.+?)\s*#*$/;
-const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
-const ROW = /^\s*\|.*\|\s*$/;
-const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
-const INLINE_CODE = /(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/gs;
+// A passage of another pipeline may have megabytes on a line. So two repetitions never follow each other that match the
+// same characters: the browser would try every way to divide these between them.
+const FENCE = /^ {0,3}(`{3,}|~{3,}(?!~))([^`]*)$/;
+const HEADING = /^(#{1,6})\s+(\S.*)$/s;
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/s;
+const ROW = /^\s*\|.*\|\s*$/s;
+const RULE_CELL = /^:?-+:?$/;
 const BOLD = /\*\*(?=\S)([^*]+?)(?<=\S)\*\*/g;
+/** The longest passage whose code is coloured; highlight.js needs minutes for a few hundred thousand characters. */
+const MAX_COLOURED = 5000;
 /** What a snippet shows where lines are left out. */
 const ELLIPSIS = "…";
 
 /** Render the passage as a document fragment, with matches of the pattern highlighted. */
 export function render(text, words = null) {
   const fragment = document.createDocumentFragment();
-  for (const block of parseBlocks(text)) fragment.append(...DRAW[block.kind](block, words));
+  const isColoured = text.length <= MAX_COLOURED;
+  for (const block of parseBlocks(text)) fragment.append(...DRAW[block.kind](block, words, isColoured));
   return fragment;
 }
 
@@ -69,11 +73,19 @@ function readBlock(lines, start) {
   if (!line.trim()) return [null, start + 1];
   if (fence) return readFence(lines, start, fence);
   const heading = HEADING.exec(line);
-  if (heading) return [{ kind: "heading", level: heading[1].length, text: heading[2] }, start + 1];
+  if (heading) return [{ kind: "heading", level: heading[1].length, text: trimHeading(heading[2]) }, start + 1];
   if (ROW.test(line)) return readWhile(lines, start, (next) => ROW.test(next), parseTable);
   if (ITEM.test(line)) return readWhile(lines, start, (next) => ITEM.test(next) || /^\s+\S/.test(next), parseList);
   const isProse = (next) => next.trim() && ![FENCE, HEADING, ROW, ITEM].some((pattern) => pattern.test(next));
   return readWhile(lines, start, isProse, (prose) => ({ kind: "prose", text: prose.join("\n") }));
+}
+
+/** Remove the marks that may close a heading, as in `## Joints ##`. */
+function trimHeading(text) {
+  const trimmed = text.trimEnd();
+  let end = trimmed.length;
+  while (trimmed[end - 1] === "#") end -= 1;
+  return trimmed.slice(0, end).trimEnd() || trimmed;
 }
 
 function readWhile(lines, start, belongs, parse) {
@@ -94,7 +106,7 @@ function readFence(lines, start, [, marker, info]) {
 
 function parseTable(lines) {
   const rows = lines.map(splitCells);
-  const ruleRow = lines.length > 1 && TABLE_RULE.test(lines[1]) ? 1 : TABLE_RULE.test(lines[0]) ? 0 : -1;
+  const ruleRow = [1, 0].find((number) => rows[number]?.every((cell) => RULE_CELL.test(cell))) ?? -1;
   const alignments = ruleRow < 0 ? [] : rows[ruleRow].map((cell) => readAlignment(cell));
   return { kind: "table", alignments, head: ruleRow === 1 ? rows[0] : null, body: rows.slice(ruleRow + 1) };
 }
@@ -133,15 +145,15 @@ const DRAW = {
   list: drawList,
 };
 
-function drawCode({ lines, info }, words) {
+function drawCode({ lines, info }, words, isColoured) {
   const isCutAbove = lines[0] === ELLIPSIS;
   const isCutBelow = lines.length > 1 && lines.at(-1) === ELLIPSIS;
   const visible = lines.slice(isCutAbove ? 1 : 0, isCutBelow ? -1 : undefined);
-  const text = visible.join("\n").replace(/^\n+|\s+$/g, "");
+  const text = visible.join("\n").replace(/^\n+/, "").trimEnd();
   if (!text) return [];
   const language = /^[\w+#-]+/.exec(info)?.[0];
   const code = create("code");
-  drawTokens(code, text, language, words);
+  drawTokens(code, text, isColoured ? language : "", words);
   return [create("pre", { dataset: language && { language } },
     isCutAbove ? drawCut("span") : null, code, isCutBelow ? drawCut("span") : null)];
 }
@@ -188,25 +200,52 @@ function drawCut(tag) {
 /** Draw an element with text, inline `code`, **bold** text and highlighted words. */
 function drawInline(tag, text, words) {
   const element = create(tag);
-  appendMatches(element, text, INLINE_CODE, (match) => {
-    const code = create("code");
-    appendHighlighted(code, match[2].replace(/^ (.*\S.*) $/s, "$1"), words);
-    return code;
-  }, (between) => appendMatches(element, between, BOLD, (match) => {
-    const bold = create("strong");
-    appendHighlighted(bold, match[1], words);
-    return bold;
-  }, (plain) => appendHighlighted(element, plain, words)));
+  const draw = (name) => (content) => {
+    const part = create(name);
+    appendHighlighted(part, content, words);
+    return part;
+  };
+  appendParts(element, text, findInlineCode(text), draw("code"),
+    (between) => appendParts(element, between, findBold(between), draw("strong"),
+      (plain) => appendHighlighted(element, plain, words)));
   return element;
 }
 
-/** Append what is drawn for each match of a pattern, and what is appended for the text between the matches. */
-function appendMatches(element, text, pattern, draw, appendBetween) {
+/** Append what is drawn for each part `{start, end, content}` of a text, and what is appended for the text between. */
+function appendParts(element, text, parts, draw, appendBetween) {
   let position = 0;
-  for (const match of text.matchAll(pattern)) {
-    appendBetween(text.slice(position, match.index));
-    element.append(draw(match));
-    position = match.index + match[0].length;
+  for (const { start, end, content } of parts) {
+    appendBetween(text.slice(position, start));
+    element.append(draw(content));
+    position = end;
   }
   appendBetween(text.slice(position));
+}
+
+/** Find inline code: it begins with backquotes, and ends at the next ones that are as many. */
+function findInlineCode(text) {
+  const marks = Array.from(text.matchAll(/`+/g), ({ index, 0: { length } }) => ({ start: index, end: index + length, length }));
+  const following = new Map();
+  for (const mark of marks.toReversed()) {
+    mark.closing = following.get(mark.length);
+    following.set(mark.length, mark);
+  }
+  const parts = [];
+  let position = 0;
+  for (const { start, end, closing } of marks) {
+    if (start < position || !closing) continue;
+    position = closing.end;
+    parts.push({ start, end: position, content: trimCode(text.slice(end, closing.start)) });
+  }
+  return parts;
+}
+
+/** Remove a space on both sides of code, which separates backquotes in it from those around it. */
+function trimCode(code) {
+  return code.startsWith(" ") && code.endsWith(" ") && code.trim() ? code.slice(1, -1) : code;
+}
+
+function findBold(text) {
+  return Array.from(text.matchAll(BOLD), (match) =>
+    ({ start: match.index, end: match.index + match[0].length, content: match[1] }));
 }

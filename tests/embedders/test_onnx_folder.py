@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 from hypothesis import given
@@ -249,6 +250,66 @@ def test_fingerprint_changes_with_everything_that_changes_vectors(tmp_path: Path
     assert (
         OnnxEmbedder.load_folder(write_model(tmp_path / "t" / "tiny", tokenizer=tokenizer)).name not in names
     )
+
+
+@pytest.mark.parametrize("name", ["weights.bin", "w" * 200])
+def test_fingerprint_changes_with_weights_in_a_file_of_any_name(tmp_path: Path, name: str) -> None:
+    folder = write_model(tmp_path / "tiny")
+    model = onnx.load(folder / "model.onnx")
+    onnx.save(model, folder / "model.onnx", save_as_external_data=True, location=name, size_threshold=0)
+    before = OnnxEmbedder.load_folder(folder).name
+    weights = bytearray((folder / name).read_bytes())
+    weights[:4] = np.float32(7.0).tobytes()
+    (folder / name).write_bytes(weights)
+    assert OnnxEmbedder.load_folder(folder).name != before
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {STEPS: [1]},
+        {PROMPTS: {"prompts": ["query"]}},
+        {PROMPTS: {"prompts": {"query": 5}}},
+        {PROMPTS: {"prompts": {"query": "\ud800"}}},
+        {PROMPTS: {"prompts": {"document": "knee " * 300}}},
+        {POOLING: {"pooling_mode": 5}},
+    ],
+)
+def test_configuration_of_a_wrong_type_is_refused(tmp_path: Path, config: dict[str, Any]) -> None:
+    with pytest.raises((EmbedderError, SettingsError)):
+        OnnxEmbedder.load_folder(write_model(tmp_path / "tiny", config))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {STEPS: [{"type": "sentence_transformers.models.Pooling"}]},
+        {STEPS: [{"type": "sentence_transformers.models.Pooling", "path": 5}]},
+        {PROMPTS: {"prompts": {"a": "b"}, "default_prompt_name": ["a"]}},
+        {SENTENCES: {"max_seq_length": True}},
+    ],
+)
+def test_value_that_can_not_be_used_counts_as_missing(tmp_path: Path, config: dict[str, Any]) -> None:
+    plain = OnnxEmbedder.load_folder(write_model(tmp_path / "plain" / "tiny"))
+    assert OnnxEmbedder.load_folder(write_model(tmp_path / "tiny", config)).name == plain.name
+
+
+def test_output_of_another_shape_is_refused(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "tiny", outputs=("sentence_embedding",))
+    model = onnx.load(folder / "model.onnx")
+    model.graph.node[-1].output[0] = model.graph.output[0].name = "last_hidden_state"
+    onnx.save(model, folder / "model.onnx")
+    with pytest.raises(EmbedderError, match=r"returned last_hidden_state in the shape \(1, 4\)"):
+        OnnxEmbedder.load_folder(folder).embed_queries(["knee"])
+
+
+def test_error_of_the_tokenizer_is_reported(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "tiny")
+    content = json.loads((folder / "tokenizer.json").read_text())
+    content["model"]["unk_token"] = "[MISSING]"  # noqa: S105 - a token of text
+    write_json(folder / "tokenizer.json", content)
+    with pytest.raises(EmbedderError, match=r"the tokenizer of onnx:tiny.* failed: WordLevel"):
+        OnnxEmbedder.load_folder(folder)
 
 
 def test_onnx_folder_with_the_local_model_gives_nearly_the_same_vectors(tmp_path: Path) -> None:

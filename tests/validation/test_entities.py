@@ -115,6 +115,8 @@ def test_seed_000_test_case_needs_only_the_seeds_fields() -> None:
     refused(TestCase, SEED_CASE | {"relevance_labels": None}, "relevance_labels")
     refused(TestCase, SEED_CASE | {"precision_at_k": "high"}, "precision_at_k")
     refused(TestCase, SEED_CASE | {"rank_of_best": 0}, "rank_of_best")
+    for value in (-0.1, 1.1, float("nan"), float("inf")):
+        refused(TestCase, SEED_CASE | {"metrics": {"p@5": value}}, "metrics.p@5")
 
 
 def test_seed_000_report_needs_only_the_seeds_fields(tmp_path: Path) -> None:

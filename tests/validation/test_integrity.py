@@ -18,6 +18,7 @@ CHUNK = PAGE.chunks[0]
     ("fields", "problem"),
     [
         ({"anchor": "elsewhere", "position": 7}, "differs from its page in anchor, position"),
+        ({"start": 0, "end": 100_000}, "differs from its page in start, end"),
         ({"chunk_id": "unknown"}, "is on no listed page"),
     ],
 )
@@ -27,5 +28,6 @@ def test_result_that_differs_from_its_page_is_named_once(fields: dict[str, Any],
     assert find_mismatches([result, CHUNK, result], [PAGE]) == [line]
 
 
-def test_title_and_missing_position_are_not_compared() -> None:
-    assert find_mismatches([replace(CHUNK, title="From the database", position=-1)], [PAGE]) == []
+def test_title_and_missing_position_and_span_are_not_compared() -> None:
+    result = replace(CHUNK, title="From the database", position=-1, start=-1, end=-1)
+    assert find_mismatches([result], [PAGE]) == []

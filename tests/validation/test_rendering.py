@@ -522,6 +522,14 @@ def test_junit_cases_have_their_outcomes() -> None:
     assert root[1][2].find("skipped") is not None
 
 
+def test_junit_of_a_pass_has_no_failure_and_no_error() -> None:
+    """A search that failed counts 0 in the means; the verdict has judged that already."""
+    cases = report().test_cases
+    assert {"failed", "error"} <= {case.status for case in cases}
+    root = parsed(report(cases, criteria=[], checks=[], verdict="PASS", summary="PASS: good enough"))
+    assert (root.get("failures"), root.get("errors"), root.get("skipped")) == ("0", "0", "2")
+
+
 def test_junit_invalid_verdict_is_an_error() -> None:
     sample = report([case(0)], criteria=[], checks=[], verdict="INVALID", summary="INVALID: labels are lost")
     root = parsed(sample)

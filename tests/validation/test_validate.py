@@ -376,6 +376,16 @@ def test_file_that_is_not_a_report_is_refused(tmp_path: Path, text: str, message
         reports.load(tmp_path / "report.json")
 
 
+def test_report_with_deeply_nested_options_is_refused(judged: Judge, tmp_path: Path) -> None:
+    path = reports.save(judged(), tmp_path)
+    nested: dict[str, Any] = {}
+    for _ in range(500):
+        nested = {"a": nested}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "options": {"ranking": nested}}))
+    with pytest.raises(InvalidInput, match=r"is not a report: options\.ranking"):
+        reports.load(path)
+
+
 def test_report_without_labels_is_refused_with_advice(judged: Judge, tmp_path: Path) -> None:
     path = reports.save(judged(), tmp_path)
     stored = json.loads(path.read_text())

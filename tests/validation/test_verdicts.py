@@ -184,6 +184,36 @@ class TestEmptyCriteria:
         assert len(report.label_faults) == 1
         assert report.summary.startswith("INVALID: 5 of 8 answerable queries have no valid label")
 
+    @pytest.mark.parametrize(("queries", "verdict"), [(1, "PASS"), (2, "INVALID")])
+    def test_a_shared_lost_label_excludes_no_more_queries_than_allowed(
+        self, judged: Judge, queries: int, verdict: str
+    ) -> None:
+        data = golden(criteria={"lost_labels": 1, "queries_reaching": 0}).model_dump(mode="json")
+        for query in data["queries"][:queries]:
+            query["labels"] = LOST
+        assert judged(GoldenSet.model_validate(data)).verdict == verdict
+
+    def test_a_query_whose_judges_leave_no_relevant_passage_is_invalid(self, judged: Judge) -> None:
+        """Otherwise the query would leave the means, and a PASS would say nothing of it."""
+        words = {"page": "docs/knee.md", "quote": "The hinge of the knee belongs to the knee alone"}
+        votes = [{**words, "grade": 2, "judge": "ann"}, {**words, "grade": 0, "judge": "ben"}]
+        report = judged(change_query("knee", golden(criteria={"queries_reaching": 0}), labels=votes))
+        assert report.summary.startswith("INVALID: 1 of 8 answerable queries have no valid label")
+
+
+class DegradedPipeline(FailingPipeline):
+    """A pipeline whose answers to some queries say that the catalog was down."""
+
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        answer = self._inner.search(text, options)
+        return replace(answer, notes=("the catalog did not answer",)) if text in self._texts else answer
+
+
+def test_degraded_answers_are_an_issue(pipeline: LocalPipeline) -> None:
+    query = golden().queries[0]
+    report = validate(DegradedPipeline(pipeline, query.text), golden())
+    assert f"the catalog did not answer: 1 search ({query.id})" in report.issues
+
 
 class OnePassagePipeline(FailingPipeline):
     """A pipeline that lists its best passage again and again, more often than it is asked to."""
@@ -204,6 +234,16 @@ class TestRequire:
     def test_require_sets_a_criterion_and_adds_a_measure(self) -> None:
         criteria = merge_criteria({"mrr": 0.9}, Criteria(queries_reaching=0.5), {"mrr": 0.2, "p@3": 0.4})
         assert (criteria.mrr, criteria.queries_reaching, criteria.at_least) == (0.2, 0.5, {"p@3": 0.4})
+
+    @pytest.mark.parametrize(
+        ("settings", "field"),
+        [({"at_least": 5}, "at_least"), ({"p95_latency_ms": float("inf")}, "p95_latency_ms")],
+    )
+    def test_settings_are_checked_before_requirements_are_added(
+        self, settings: dict[str, Any], field: str
+    ) -> None:
+        with pytest.raises(InvalidInput, match=rf"^criteria\.{field}: must be"):
+            merge_criteria(settings, Criteria(), {"ndcg@10": 0.5})
 
     def test_require_refuses_a_value_out_of_range_by_name(self) -> None:
         with pytest.raises(InvalidInput, match=r"criteria\.mrr"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 MODEL_FILES = ("model.onnx", "onnx/model.onnx")
 TOKENIZER_FILE = "tokenizer.json"
+
+_WEIGHTS_LOCATION = re.compile(rb"\x0a\x08location\x12([\x80-\xff]?[\x01-\x7f])")
+"""The beginning of an entry of a graph that names a file with weights: the key, and the name's length."""
 
 
 def find_model_files(folder: Path, setting: str) -> tuple[Path, Path]:
@@ -42,14 +46,30 @@ def hash_model_files(model: Path, error_type: type[PertinentError]) -> bytes:
         PertinentError: A file can't be read; it is an `error_type`.
     """
     digests = []
-    # Weights beyond 2 GB are beside the graph, as model.onnx_data or model.onnx.data.
-    for path in sorted(model.parent.glob(f"{model.name}*")):
-        try:
+    # Weights beyond 2 GB are beside the graph, most often as model.onnx_data or model.onnx.data.
+    beside = sorted(model.parent.glob(f"{model.name}*"))
+    path = model
+    try:
+        for path in dict.fromkeys([*beside, *_list_weights(model)]):
             with path.open("rb") as file:
                 digests.append(hashlib.file_digest(file, "sha256").digest())
-        except OSError as error:
-            raise error_type(f"can't read {path}: {error.strerror}") from error
+    except OSError as error:
+        raise error_type(f"can't read {path}: {error.strerror}") from error
     return b"".join(digests)
+
+
+def _list_weights(model: Path) -> list[Path]:
+    """List the files in the folder of a graph that it names as those of its weights."""
+    content = model.read_bytes()
+    names = set()
+    for entry in _WEIGHTS_LOCATION.finditer(content):
+        # The length is a varint: seven bits in each byte, the lowest first.
+        length = sum((byte & 0x7F) << 7 * index for index, byte in enumerate(entry[1]))
+        names.add(content[entry.end() : entry.end() + length].decode("utf-8", "replace"))
+    folder = model.parent
+    paths = [folder / name for name in sorted(names) if "\0" not in name]
+    # ONNX Runtime refuses files outside the folder.
+    return [path for path in paths if path.is_file() and path.resolve().is_relative_to(folder.resolve())]
 
 
 def read_tokenizer(path: Path, error_type: type[PertinentError]) -> Tokenizer:

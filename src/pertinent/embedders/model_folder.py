@@ -11,6 +11,7 @@ Only `model.onnx` and `tokenizer.json` are required. The other files say how the
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +99,10 @@ class _Configuration:
             EmbedderError: A file is not JSON of the expected type.
         """
         steps: Sequence[Mapping[str, Any]] = _read_json(folder / "modules.json", list)
-        pooling = next((step["path"] for step in steps if _step_name(step) == "Pooling"), "1_Pooling")
+        if not all(isinstance(step, dict) for step in steps):
+            raise EmbedderError(f"can't read {folder / 'modules.json'}: each step must be a JSON dict")
+        paths = [step.get("path") for step in steps if _step_name(step) == "Pooling"]
+        pooling = paths[0] if paths and isinstance(paths[0], str) else "1_Pooling"
         return cls(
             folder,
             steps,
@@ -130,7 +134,7 @@ class _Configuration:
     def _choose_pooling(self) -> Pooling:
         flags = [mode for flag, mode in _POOLING_FLAGS.items() if self.pooling.get(flag)]
         modes = self.pooling.get("pooling_mode") or flags or ["mean"]
-        modes = [modes] if isinstance(modes, str) else list(modes)
+        modes = modes if isinstance(modes, list) else [modes]
         supported = get_args(Pooling)
         if len(modes) != 1 or modes[0] not in supported:
             raise SettingsError(
@@ -143,8 +147,10 @@ class _Configuration:
     def _choose_prompt(self, *names: str) -> str:
         """Return the first prompt of these names, or the default one, as sentence-transformers does."""
         prompts = self.sentences.get("prompts") or {}
-        default = self.sentences.get("default_prompt_name")
-        return next((str(prompts[name]) for name in (*names, default) if name in prompts), "")
+        if not isinstance(prompts, dict) or not all(map(_is_text, prompts.values())):
+            raise EmbedderError(f"can't use the prompts of {self.folder}: they must be texts, by name")
+        names = (*names, str(self.sentences.get("default_prompt_name")))
+        return next((prompts[name] for name in names if name in prompts), "")
 
     def _check_comparison(self) -> None:
         """Refuse a model whose vectors differ in length and are compared by it."""
@@ -165,9 +171,14 @@ class _Configuration:
             self.network.get("max_position_embeddings"),
         ]
         return next(
-            (limit for limit in stated if isinstance(limit, int) and 0 < limit < UNLIMITED),
+            (limit for limit in stated if type(limit) is int and 0 < limit < UNLIMITED),
             DEFAULT_MAX_TOKENS,
         )
+
+
+def _is_text(value: object) -> bool:
+    """Whether a value is a text without half of a surrogate pair, which no tokenizer reads."""
+    return isinstance(value, str) and re.search(r"[\ud800-\udfff]", value) is None
 
 
 def _step_name(step: Mapping[str, Any]) -> str:

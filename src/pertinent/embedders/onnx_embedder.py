@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from .._internal.concurrency import map_ahead
-from ..errors import SettingsError
+from ..errors import EmbedderError, SettingsError
 from ..ports import Vector
 from .model_folder import read_model_folder
 from .onnx_graph import VECTOR_OUTPUT, OnnxGraph
@@ -56,6 +57,11 @@ class OnnxEmbedder:
         self._workers = workers or os.cpu_count() or 1
         self.dimension = graph.measure_dimension(self._tokenize("a"))
         self.max_tokens = max_tokens - self._count_prompt_tokens(encoding.document_prompt)
+        if self.max_tokens < 1:
+            raise SettingsError(
+                f"embedder: the prompt of {name} for documents leaves no room for a text in the {max_tokens} "
+                "tokens that the model reads"
+            )
 
     @classmethod
     def load_folder(cls, path: Path, workers: int | None = None) -> Self:
@@ -78,7 +84,8 @@ class OnnxEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, special tokens included."""
-        return [len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        with self._translate_errors():
+            return [len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
     def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
         """Return a vector for each text; texts of similar length are run as one batch.
@@ -113,12 +120,20 @@ class OnnxEmbedder:
 
     def _tokenize(self, text: str) -> list[int]:
         """Return the ids of a text, cut to what the model reads; a special token at the end stays there."""
-        encoding = self._tokenizer.encode(text)
+        with self._translate_errors():
+            encoding = self._tokenizer.encode(text)
         ids: list[int] = encoding.ids
         if len(ids) <= self._limit:
             return ids or [0]  # a graph can't be run without a token
         end = ids[-1:] if encoding.special_tokens_mask[-1] else []
         return ids[: self._limit - len(end)] + end
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # the tokenizer has no class of its own for its errors
+            raise EmbedderError(f"the tokenizer of {self.name} failed: {error}") from error
 
     def _run(self, tokens: Sequence[Sequence[int]], prompt: str) -> list[Vector]:
         """Return the vectors of a batch of tokenized texts, which begin with the prompt."""

@@ -83,9 +83,17 @@ class OnnxGraph:
         values = dict(zip(INPUTS, (ids, mask, np.zeros_like(ids), positions), strict=True))
         try:
             (states,) = self._session.run([self._output], {name: values[name] for name in self._inputs})
+            states = np.asarray(states, np.float32)
         except Exception as error:
             raise EmbedderError(f"the model {self.name} failed: {error}") from error
-        return np.asarray(states, np.float32)
+        leading = ids.shape[:1] if self.makes_vectors else ids.shape
+        if states.shape[:-1] != leading:
+            raise EmbedderError(
+                f"the model {self.name} returned {self._output} in the shape {states.shape} for {len(ids)} "
+                f"texts of {ids.shape[1]} tokens, not {(*leading, 'dimension')}: export it for the task "
+                "feature-extraction"
+            )
+        return states
 
     def _check_inputs(self) -> list[str]:
         inputs = [node.name for node in self._session.get_inputs()]

@@ -16,6 +16,9 @@ Comparison = Literal["at least", "below", "exactly"]
 ROUNDING = 1e-9
 """How far below its target a mean may be, by rounding; a target up to this demands nothing."""
 
+MAX_LOST = 1_000_000
+"""The highest `lost_labels`: more than any golden set has."""
+
 _EXACT = ("audit", "baseline", "damaged points", "results unlike their page")
 """Criteria that count faults."""
 
@@ -33,14 +36,17 @@ class Criteria(BaseModel):
     metadata_completeness: float = Field(default=1.0, ge=0.0, le=1.0)
     hash_validation: float = Field(default=1.0, ge=0.0, le=1.0)
     p95_latency_ms: float = Field(
-        default=2000.0, gt=0.0, description="The limit that the 95th percentile must stay below"
+        default=2000.0,
+        gt=0.0,
+        allow_inf_nan=False,
+        description="The limit that the 95th percentile must stay below",
     )
     at_least: dict[str, Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]] = Field(
         default_factory=dict,
         description="Further means and the value that each must reach, such as ndcg@10: 0.6",
     )
     lost_labels: int = Field(
-        default=0, ge=0, description="How many labels may be lost before there is no verdict"
+        default=0, ge=0, le=MAX_LOST, description="How many labels may be lost before there is no verdict"
     )
     strict: bool = Field(default=False, description="Whether the acceptance checks count in the verdict")
 
@@ -85,22 +91,27 @@ def merge_criteria(
         InvalidInput: A criterion is out of range, or a measure is unknown.
     """
     fields = {**in_settings, **in_golden.model_dump(exclude_unset=True)}
+    at_least = _create_criteria(fields).at_least
     for name, value in (further or {}).items():
         if name in Criteria.model_fields:
             fields[name] = value
         else:
-            fields["at_least"] = {**fields.get("at_least", {}), name: value}
+            fields["at_least"] = at_least = {**at_least, name: value}
     if strict:
         fields["strict"] = True
+    criteria = _create_criteria(fields)
+    for name in criteria.at_least:
+        check_measure(name)
+    return criteria
+
+
+def _create_criteria(fields: Mapping[str, Any]) -> Criteria:
     try:
-        criteria = Criteria.model_validate(fields)
+        return Criteria.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(f"criteria.{path}", explain_error(first)) from error
-    for name in criteria.at_least:
-        check_measure(name)
-    return criteria
 
 
 class Criterion(BaseModel):

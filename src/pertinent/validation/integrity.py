@@ -21,7 +21,7 @@ MAX_FAULTS = 5
 MAX_MISMATCHES = 5
 """How many results that differ from their page are named."""
 
-_COMPARED = ("document_id", "url", "anchor", "section", "position", "text", "content_hash")
+_COMPARED = ("document_id", "url", "anchor", "section", "position", "start", "end", "text", "content_hash")
 """The fields of a result that its page must confirm. A title may come from a database of its own."""
 
 _CHECKS: Mapping[str, Callable[[str, object], object]] = {
@@ -106,8 +106,8 @@ def find_mismatches(results: Iterable[Chunk], pages: Iterable[PageView]) -> list
 
 
 def _list_differing_fields(result: Chunk, chunk: Chunk) -> list[str]:
-    # A point of an external collection may lack its position: its page adds it.
-    fields = [name for name in _COMPARED if name != "position" or result.position >= 0]
+    # A point of an external collection may lack its position and its span: its page adds them.
+    fields = [name for name in _COMPARED if getattr(result, name) != -1]
     return [name for name in fields if getattr(result, name) != getattr(chunk, name)]
 
 

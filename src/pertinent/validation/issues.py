@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from .._internal.messages import count_queries, format_count, format_list
-from ..types import NO_RERANKER
 from .acceptance_checks import AcceptanceCheck
 from .diagnosis import NEXT_STEPS, Diagnosis, FailureKind
 from .golden.golden_set import GoldenSet
@@ -43,7 +42,7 @@ def list_issues(
     """
     return [
         *_list_errors(cases),
-        *_list_missing_reranker(cases),
+        *_list_notes(cases),
         *_list_failure_kinds(cases, diagnoses),
         *_list_weak_groups(cases),
         *_list_unjudged(cases),
@@ -64,13 +63,18 @@ def _list_errors(cases: Sequence[Case]) -> list[str]:
     return [f"{searches} as 0: {format_list([case.query.id for case in failed])} ({most_frequent})"]
 
 
-def _list_missing_reranker(cases: Sequence[Case]) -> list[str]:
-    answers = ((case.query.id, case.outcome.answer) for case in cases)
-    missing = [name for name, answer in answers if answer is not None and NO_RERANKER in answer.notes]
-    if not missing:
-        return []
-    searches = format_count(len(missing), "search was", "searches were")
-    return [f"{searches} ranked without the reranker, which did not answer: {format_list(missing)}"]
+def _list_notes(cases: Sequence[Case]) -> list[str]:
+    """List the notes of answers, such as a store that did not answer, each with its queries."""
+    by_note: dict[str, list[str]] = defaultdict(list)
+    for case in cases:
+        # Damaged points have issues of their own.
+        if (answer := case.outcome.answer) is not None and not answer.damaged:
+            for note in answer.notes:
+                by_note[note].append(case.query.id)
+    return [
+        f"{note}: {format_count(len(ids), 'search', 'searches')} ({format_list(ids)})"
+        for note, ids in by_note.items()
+    ]
 
 
 def _list_failure_kinds(cases: Sequence[Case], diagnoses: Sequence[Diagnosis | None]) -> list[str]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from .._internal.safe_json import parse_json
 from ..errors import InvalidInput
@@ -139,7 +139,7 @@ class TestCase(ReportPart):
         default_factory=report_defaults.default_judged,
         description="Whether each result was judged; if not, its label is 0",
     )
-    metrics: dict[str, float] = Field(default_factory=report_defaults.default_metrics)
+    metrics: dict[str, Rate] = Field(default_factory=report_defaults.default_metrics)
     latency_ms: Milliseconds = 0.0
     status: CaseStatus = Field(default_factory=report_defaults.default_status)
     complaints: list[str] = Field(default=[])
@@ -294,7 +294,7 @@ class ValidationReport(ReportPart):
         default=None, description="The faults that --audit found; null where it was not run"
     )
     fingerprints: dict[str, str] = Field(default={})
-    options: dict[str, Any] = Field(default={})
+    options: dict[str, JsonValue] = Field(default={})
     label_locations: dict[str, LabelLocation] = Field(
         default={}, description="Where each label points, by its key"
     )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from .._internal.clock import utc_now
 from .._internal.messages import format_count
 from .._internal.progress import NoProgress, Progress
-from ..errors import EmbedderError, PertinentError, StoreError
+from ..errors import EmbedderError, NotFound, PertinentError, StoreError
 from .acceptance_checks import check_concurrency, run_checks
 from .criteria import Criteria, merge_criteria
 from .diagnosis import Diagnosis, FailureAnalyzer
@@ -106,7 +106,7 @@ def _read_version(target: ValidationTarget) -> ContentVersion:
 def _require_pages() -> Iterator[None]:
     try:
         yield
-    except (StoreError, EmbedderError) as error:
+    except (StoreError, EmbedderError, NotFound) as error:  # NotFound: a sync has just removed a page
         raise NoVerdict(f"the pages can't be read, so there is no verdict: {error}") from error
 
 

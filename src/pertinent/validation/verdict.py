@@ -112,7 +112,11 @@ def _find_missing_labels(findings: VerdictInput) -> str | None:
 
 
 def _find_lost_labels(findings: VerdictInput) -> str | None:
-    """Check that few enough labels are lost, and that `lost_labels` does not allow too many."""
+    """Check that few enough labels are lost, and that `lost_labels` does not allow too many.
+
+    Several queries can share a lost label, and judges who differ can leave a query without a relevant
+    passage. So the queries without a valid label are counted, too.
+    """
     allowed = findings.criteria.lost_labels
     if findings.lost_labels > allowed:
         return (
@@ -121,10 +125,10 @@ def _find_lost_labels(findings: VerdictInput) -> str | None:
         )
     scored = [case for case in findings.cases if case.query.scored]
     unjudged = len(scored) - len(findings.answerable)
-    if 2 * unjudged > len(scored):
+    if unjudged > allowed or 2 * unjudged > len(scored):
         return (
             f"{unjudged} of {len(scored)} answerable queries have no valid label of a relevant passage, so "
-            "most of them can't be judged: correct their labels"
+            "they can't be judged: correct their labels"
         )
     most = len(scored) // 2 + 1
     sizes = sorted(sum(label.grade > 0 for label in case.query.labels) for case in scored)

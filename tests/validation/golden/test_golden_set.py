@@ -226,6 +226,14 @@ class TestErrors:
         assert parse_golden(example, "set.yaml").queries[0].labels == (Label(page="ADDRESS"),)
 
 
+@pytest.mark.parametrize("field", ["text: {}", "text: a, expected_criteria: {{x: {}}}"])
+def test_number_that_is_too_long_to_be_written_is_refused(field: str) -> None:
+    """Hexadecimal digits have no limit of their own, unlike decimal ones."""
+    content = f"queries:\n- {{{field.format('0x' + 'f' * 5000)}}}\n"
+    assert "line 2, column " in error_of(content)
+    assert "Exceeds the limit" in error_of(content)
+
+
 class TestAliases:
     def test_aliases_and_merge_keys_are_resolved(self) -> None:
         golden = parse_golden(

@@ -24,6 +24,9 @@ _ESCAPES = re.compile(
 # Control characters except tab and newline, and characters that change the direction of the text.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+MIN_COLUMNS = 20
+"""The width of the output on a narrower terminal."""
+
 _PADDING = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 
 
@@ -52,7 +55,7 @@ def prepare_streams() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - stays open
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure") and not supports_unicode(stream):
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 
 
@@ -60,7 +63,10 @@ def make_console(*, stderr: bool = False) -> Console:
     """Create a console that prints text literally: no markup, no emoji codes, no guessed colours."""
     from rich.console import Console
 
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    # A terminal without a size reports 0 columns, in which nothing could be printed.
+    console.width = max(console.width, MIN_COLUMNS)
+    return console
 
 
 def make_table(*headings: str, gap: int = 2, title: str | None = None) -> Table:

@@ -132,8 +132,11 @@ class _PositionLoader(_FastLoader):
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002  yaml's signature
         try:
-            return super().construct_object(node, deep)
-        except ValueError as error:  # a date such as 2025-13-45
+            value = super().construct_object(node, deep)
+            if isinstance(value, int):
+                str(value)  # raises a ValueError if a number such as 0xfff… is too long to be written
+            return value
+        except ValueError as error:  # also a date such as 2025-13-45
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
         except (KeyError, AttributeError) as error:  # PyYAML's, for `!!bool maybe` and `!!timestamp soon`
             problem = "the value does not fit its tag"

@@ -20,8 +20,8 @@ MAX_LINE = 300
 def render_junit(report: ValidationReport) -> str:
     """Render three suites: criteria, acceptance and queries.
 
-    The job is red only where the verdict is: with a PASS, a failure that does not count is `skipped`. An
-    INVALID verdict is an error in the suite `criteria`.
+    The job is red only where the verdict is: with a PASS, a failure or an error that does not count is
+    `skipped`. An INVALID verdict is an error in the suite `criteria`.
     """
     criteria = _build_suite("criteria", [*_build_invalid(report), *map(_build_criterion, report.criteria)])
     criteria.insert(0, _build_properties(report))
@@ -46,8 +46,8 @@ def _build_suite(name: str, cases: Iterable[ET.Element], *, counts: bool = True)
     suite = ET.Element("testsuite", name=name)
     suite.extend(cases)
     if not counts:
-        for failure in suite.iterfind("testcase/failure"):
-            failure.tag = "skipped"
+        for problem in suite.iterfind("testcase/*"):
+            problem.tag = "skipped"
     suite.set("tests", str(len(suite)))
     for attribute, tag in PROBLEMS.items():
         suite.set(attribute, str(sum(case.find(tag) is not None for case in suite)))

@@ -350,6 +350,8 @@ class TestFailingServers:
 
     @pytest.mark.parametrize("body", [
         b"<html>", b"", b"\xff", b"[]", b"null", b"7", b"{}", b'{"suggestions": 1}', b'{"suggestions": [1]}',
+        b'{"suggestions": [{"title": 5, "section": "", "url": "u", "document_id": "d", "is_page": true}]}',
+        b'{"suggestions": [{"title": "\\ud800", "section": "", "url": "", "document_id": "", "is_page": 1}]}',
         pytest.param(b"[" * 20_000, id="deeply nested"),
     ])  # fmt: skip
     def test_wrong_json_is_an_index_failure(self, connect: Connect, body: bytes) -> None:
@@ -419,6 +421,11 @@ class TestFailingServers:
                 ({"metadata": {field: value}}, "is expected, not")
                 for field, value in (("document_title", None), ("url", ["x"]), ("section", 7), ("start", "0"))
             ),
+            *(
+                ({"scores": {"cosine": score}}, "a finite number is expected")
+                for score in ("0.9", math.nan, math.inf, [])
+            ),
+            ({"metadata": {"section": "\ud800"}}, "surrogates not allowed"),
         ],
     )
     def test_invalid_value_in_a_result_is_an_index_failure(

@@ -21,6 +21,9 @@ import httpx
 _STOP_CHECK_SECONDS = 0.5
 """How often a read that waits looks whether the backend was stopped."""
 
+_WRITE_BYTES = 64 * 1024
+"""How much is written before the deadline is checked again."""
+
 
 class TimeLimitedBackend(httpcore.NetworkBackend):
     """A network backend for httpcore; each thread sets the deadline of the requests that it makes."""
@@ -56,9 +59,10 @@ class TimeLimitedBackend(httpcore.NetworkBackend):
 
     def remaining(self, timeout: float | None) -> float:
         """Seconds that this thread may wait now, at most `timeout`. Raises ReadTimeout if there are none."""
-        if self.is_over:
+        remaining = self._deadline - time.monotonic()
+        if self.stopped.is_set() or remaining <= 0:
             raise httpcore.ReadTimeout("the time limit is reached")
-        return min(self._deadline - time.monotonic(), math.inf if timeout is None else timeout)
+        return min(remaining, math.inf if timeout is None else timeout)
 
     def use_in(self, client: httpx.Client) -> None:
         """Let a client connect through this backend, also to the proxies of the environment."""
@@ -99,7 +103,9 @@ class _TimeLimitedStream(httpcore.NetworkStream):
                     raise
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, self._limit.remaining(timeout))
+        # The timeout starts again each time the server has read a little.
+        for start in range(0, len(buffer), _WRITE_BYTES):
+            self._stream.write(buffer[start : start + _WRITE_BYTES], self._limit.remaining(timeout))
 
     def start_tls(
         self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None

@@ -1,4 +1,4 @@
-"""Fetching: retries, Retry-After, redirects, connections, HTTP/2, TLS and proxies."""
+"""Fetching: retries, Retry-After, redirects, connections, TLS and proxies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pertinent.sources.site.responses import FetchFailed, PageGone
 from pertinent.sources.site.scope import open_scope
 from pertinent.types import LazyPage
 
-from . import http2
+from . import tls
 from .conftest import FAST_LIMITS, crawl
 from .server import Behaviour, LocalSite, Request, page
 
@@ -187,23 +187,23 @@ def test_redirect_to_https_suggests_that_address(site: LocalSite) -> None:
             fetcher.get(f"{site.address}/gone")
 
 
-def test_http2_is_used_where_the_server_has_it() -> None:
+def test_threads_fetch_over_http_1_1_even_if_the_server_offers_http2() -> None:
     pages = {f"/{name}": page(name) for name in "abcdefgh"}
     with (
-        http2.served(pages) as (address, requests),
-        Fetcher(open_scope(address), FAST_LIMITS, tls_context=http2.tls_context()) as on,
+        tls.served(pages) as (address, protocols),
+        Fetcher(open_scope(address), FAST_LIMITS, tls_context=tls.client_context()) as fetcher,
     ):
         with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(lambda path: on.get(address + path), pages))
+            answers = list(pool.map(lambda path: fetcher.get(address + path), pages))
         assert [answer.body.decode() for answer in answers] == list(pages.values())
-        assert sorted(requests) == sorted(pages)
         with pytest.raises(PageGone):
-            on.get(f"{address}/nowhere")
+            fetcher.get(f"{address}/nowhere")
+    assert set(protocols) == {"http/1.1"}
 
 
 def test_untrusted_certificate_is_refused() -> None:
     with (
-        http2.served({}) as (address, _),
+        tls.served({}) as (address, _),
         Fetcher(open_scope(address), FAST_LIMITS) as fetcher,
         pytest.raises(FetchFailed, match="CERTIFICATE_VERIFY_FAILED"),
     ):

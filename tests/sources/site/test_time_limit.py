@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,15 +12,13 @@ from dataclasses import replace
 
 import httpcore
 import pytest
-from h2.config import H2Configuration
-from h2.connection import H2Connection
 
 from pertinent._internal.time_limit import TimeLimitedBackend
 from pertinent.sources.site.fetch import Fetcher
 from pertinent.sources.site.responses import FetchFailed
 from pertinent.sources.site.scope import open_scope
 
-from . import http2
+from . import tls
 from .conftest import FAST_LIMITS
 
 EARLY_HINTS = b"HTTP/1.1 103 Early Hints\r\n\r\n"
@@ -58,35 +55,16 @@ def drip(connection: socket.socket, data: Callable[[], bytes]) -> None:
 
 
 def drip_over_tls(plain: socket.socket) -> None:
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(http2.CERTIFICATE)
-    with context.wrap_socket(plain, server_side=True) as connection:
+    with tls.server_context().wrap_socket(plain, server_side=True) as connection:
         drip(connection, lambda: EARLY_HINTS)
 
 
-def drip_http2_pings(plain: socket.socket) -> None:
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(http2.CERTIFICATE)
-    context.set_alpn_protocols(["h2"])
-    protocol = H2Connection(config=H2Configuration(client_side=False))
-
-    def ping() -> bytes:
-        protocol.ping(b"pingping")
-        return protocol.data_to_send()
-
-    with context.wrap_socket(plain, server_side=True) as connection:
-        protocol.initiate_connection()
-        connection.sendall(protocol.data_to_send())
-        drip(connection, ping)
-
-
-@pytest.mark.parametrize("answer", [drip_over_tls, drip_http2_pings])
-def test_endless_responses_over_tls_time_out(answer: Callable[[socket.socket], None]) -> None:
+def test_endless_responses_over_tls_time_out() -> None:
     limits = replace(FAST_LIMITS, page_seconds=0.5)
-    with listening(answer) as port:
+    with listening(drip_over_tls) as port:
         address = f"https://127.0.0.1:{port}"
         with (
-            Fetcher(open_scope(address), limits, tls_context=http2.tls_context()) as fetcher,
+            Fetcher(open_scope(address), limits, tls_context=tls.client_context()) as fetcher,
             pytest.raises(FetchFailed, match=r"takes longer than 0\.5 s"),
         ):
             fetcher.get(f"{address}/a")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from ...errors import PertinentError, SettingsError
-from ..bounded_http import BoundedClient
+from ..bounded_http import BoundedClient, connect_directly
 from .endpoint import KEY_REFUSED, MAX_RESPONSE_BYTES, Endpoint, validate_key, validate_url
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class CohereClient:
             raise SettingsError(f"{setting}: cohere:{model} requires a key: set {KEY_SETTING}")
         url = validate_url(base_url or URL, URL_SETTING)
         self.endpoint = Endpoint("Cohere", url, model, KEY_SETTING, secret, error_type)
-        self._http = BoundedClient(MAX_RESPONSE_BYTES)
+        self._http = BoundedClient(MAX_RESPONSE_BYTES, mounts=connect_directly(url))
         self._sdk = _make_client(url, secret, self._http, setting)
 
     def request(self, send: Callable[[ClientV2], Response], timeout: float, content: str) -> Response:

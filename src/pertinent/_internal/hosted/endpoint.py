@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from ...errors import EmbedderError, PertinentError, SettingsError
 from ...identity import shorten
-from ..bounded_http import BoundedClient
+from ..bounded_http import BoundedClient, connect_directly
 from ..retry_after import parse_retry_after
 from ..safe_json import parse_json
 from .retries import RetryableError
@@ -45,7 +45,7 @@ class Endpoint:
     def make_client(self) -> BoundedClient:
         """Return a client that sends the key, and limits size and time of each response."""
         headers = {"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {}
-        return BoundedClient(MAX_RESPONSE_BYTES, headers=headers)
+        return BoundedClient(MAX_RESPONSE_BYTES, headers=headers, mounts=connect_directly(self.url))
 
     def send(
         self, client: httpx.Client, url: str, payload: Mapping[str, object], timeout: float

@@ -19,9 +19,10 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
+from ..._internal.decompression import ACCEPTED, TooLarge, Undecodable, decompress
 from ..._internal.time_limit import TimeLimitedBackend
 from ...errors import SettingsError
-from .decompression import ACCEPTED, TooLarge, Undecodable, decompress
+from ...identity import is_loopback
 from .responses import FetchFailed, Response, RetryableFailure
 
 PRODUCT = "Pertinent"
@@ -53,15 +54,17 @@ def user_agent() -> str:
 class HttpClient:
     """Sends GET requests to one origin; safe to use from many threads.
 
-    Connections are kept open and shared, over HTTP/2 where the server has it, and go through the proxy
-    that the environment sets, if any. `silence` is how many seconds the server may send nothing at all.
+    Connections are kept open and go through the proxy that the environment sets, if any. They use HTTP/1.1:
+    the threads would share one connection of HTTP/2, and httpcore's is not thread-safe. `silence` is how
+    many seconds the server may send nothing at all.
     """
 
     def __init__(
         self, origin: str, connections: int, silence: float, *, tls_context: SSLContext | None = None
     ) -> None:
         parts = urlsplit(origin)
-        proxy_address = None if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+        is_direct = is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc)
+        proxy_address = None if is_direct else getproxies().get(parts.scheme)
         self._silence = silence
         self._uses_proxy = proxy_address is not None
         self._network = TimeLimitedBackend()
@@ -74,7 +77,6 @@ class HttpClient:
             max_connections=connections,
             max_keepalive_connections=connections,
             keepalive_expiry=_KEEP_ALIVE_SECONDS,
-            http2=True,
             network_backend=self._network,
         )
         # What all requests have in common is made once.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from .decompression import GZIP, TooLarge, Undecodable, decompress
+from ..._internal.decompression import GZIP, TooLarge, Undecodable, decompress
 
 _ROOTS = ("urlset", "sitemapindex")
 _MARKUP = (b"<?xml", b"<!--", *(f"<{name}".encode() for name in _ROOTS))

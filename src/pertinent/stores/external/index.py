@@ -14,7 +14,7 @@ from ...errors import DimensionMismatch, InvalidInput, SettingsError
 from ...identity import canonical_url
 from ...ports import Vector
 from ...types import Candidates, Filters, PointId, StoredPoint
-from ..qdrant.points import format_point_id, parse_point_id
+from ..qdrant.points import format_point_id, parse_point_id, read_scores
 from ..qdrant.server import Peer, Server
 from .collection import (
     DenseVector,
@@ -129,9 +129,9 @@ class ExternalIndex:
             )
         if len(vector) != self.dense.dimension:
             raise DimensionMismatch(len(vector), self.dense.dimension)
-        points = self._find_nearest(vector.tolist(), limit, filters)
-        scores = [_cosine(point.score, self.dense.distance) for point in points]
-        return Candidates([parse_point_id(point.id) for point in points], scores, None)
+        scores = read_scores(self._find_nearest(vector.tolist(), limit, filters))
+        cosines = [_cosine(score, self.dense.distance) for score in scores.values()]
+        return Candidates(list(scores), cosines, None)
 
     def _find_nearest(self, vector: list[float], limit: int, filters: Filters) -> list[models.ScoredPoint]:
         payload_format = self.payload_format

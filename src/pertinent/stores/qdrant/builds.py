@@ -24,6 +24,8 @@ from .collection import (
 from .index import QdrantIndex
 from .server import Peer, Server
 
+_MAX_DIGITS = 9
+
 
 @dataclass(frozen=True, slots=True)
 class QdrantBuilds:
@@ -83,7 +85,8 @@ class QdrantBuilds:
 
     def _number(self, collection: str) -> int | None:
         suffix = collection.removeprefix(f"{self.name}_")
-        return int(suffix) if suffix.isdecimal() and self._collection(int(suffix)) == collection else None
+        is_number = suffix.isdecimal() and len(suffix) <= _MAX_DIGITS
+        return int(suffix) if is_number and self._collection(int(suffix)) == collection else None
 
     def _is_ours(self, server: Server, collection: str) -> bool:
         info = read_info(server, collection)

@@ -5,7 +5,6 @@ No message contains the API key.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,9 @@ from ...errors import DimensionMismatch, IndexFailure, PertinentError
 
 _WRONG_DIMENSION = re.compile(r"expected dim: (\d+), got (\d+)")
 _MESSAGE_MAX = 200
+
+_UNREADABLE = (ValueError, TypeError, AttributeError, KeyError, AssertionError, RecursionError)
+"""The errors of code that reads a response of another form: the client checks few of its fields."""
 
 
 class TemporaryFailure(IndexFailure):
@@ -38,15 +40,16 @@ def translate_errors(url: str, *, has_key: bool) -> Iterator[None]:
     except PertinentError:
         raise
     except ResourceExhaustedResponse as error:
-        message = f"{_name_server(url)} is overloaded: {_shorten(str(error))}"
-        raise TemporaryFailure(message, error.retry_after_s) from error
+        raise _make_overloaded_error(url, str(error.message), error.retry_after_s) from error
+    except QdrantException as error:
+        # Also HTTP 429; the client understands no Retry-After but a whole number.
+        raise _make_overloaded_error(url, str(error)) from error
     except UnexpectedResponse as error:
         status = error.status_code or HTTPStatus.INTERNAL_SERVER_ERROR
         raise _from_status(url, status, _read_reason(error.content), has_key=has_key) from error
     except ResponseHandlingException as error:
         raise _from_transport(url, error.source) from error
-    except (ApiException, QdrantException, json.JSONDecodeError, UnicodeDecodeError, AssertionError) as error:
-        # AssertionError: the client asserts that a response has a result.
+    except (ApiException, *_UNREADABLE) as error:
         raise _make_not_qdrant_error(url) from error
 
 
@@ -82,6 +85,8 @@ def _from_transport(url: str, cause: Exception) -> IndexFailure:
         return _make_timeout_error(url)
     if isinstance(cause, httpx.ConnectError) and (tls_error := _from_tls(url, str(cause))):
         return tls_error
+    if isinstance(cause, httpx.DecodingError):
+        return IndexFailure(f"{_name_server(url)} sent a response that can't be read: {cause}")
     if isinstance(cause, httpx.TransportError):
         return _make_unreachable_error(url, _shorten(str(cause)) or type(cause).__name__)
     return _make_not_qdrant_error(url)
@@ -114,6 +119,10 @@ def _make_unreachable_error(url: str, reason: str) -> TemporaryFailure:
 
 def _make_timeout_error(url: str) -> TemporaryFailure:
     return TemporaryFailure(f"{_name_server(url)} did not answer in time: check its load, and QDRANT_URL")
+
+
+def _make_overloaded_error(url: str, reason: str, retry_after: float | None = None) -> TemporaryFailure:
+    return TemporaryFailure(f"{_name_server(url)} is overloaded: {_shorten(reason)}", retry_after)
 
 
 def _make_not_qdrant_error(url: str) -> IndexFailure:

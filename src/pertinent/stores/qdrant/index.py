@@ -19,7 +19,7 @@ from ...types import Candidates, Chunk, Filters, PointId, StoredPoint
 from ..candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
 from ..payload import filter_conditions, find_damaged_filters, to_chunk, to_payload
 from .collection import OVERSAMPLING, claim_collection
-from .points import format_point_id, match_field, parse_point_id
+from .points import format_point_id, match_field, parse_point_id, read_scores
 from .server import Peer, Server
 
 PAGE_SIZE = 512
@@ -88,9 +88,12 @@ class QdrantIndex:
             responses = self._server.read(
                 lambda peer: peer.reading.query_batch_points(self._collection, requests)
             )
-            return [
-                {parse_point_id(point.id): point.score for point in response.points} for response in responses
-            ]
+            if len(responses) != len(requests):
+                raise IndexFailure(
+                    f"the Qdrant server at {self._server.url} sent {len(responses)} lists of points for "
+                    f"{len(requests)} queries"
+                )
+            return [read_scores(response.points) for response in responses]
 
         return gather_candidates(ask, queries, by, limit)
 

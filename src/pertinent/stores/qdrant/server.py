@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 import stamina
 from qdrant_client import QdrantClient
 
+from ..._internal.bounded_http import connect_directly, limit_size
 from ..._internal.time_limit import TimeLimitedBackend
 from ...errors import IndexFailure, SettingsError
 from ...identity import is_loopback
@@ -31,6 +32,9 @@ WRITE_ATTEMPTS = 8
 
 WRITE_TIMEOUT_FACTOR = 6
 """How much longer a write may take than a read; the server may be busy with indexing."""
+
+MAX_RESPONSE_BYTES = 256 * 2**20
+"""The largest response that is read; 512 points with payloads and vectors have a fifth of it."""
 
 DEFAULT_PORT = 6333
 
@@ -113,7 +117,7 @@ class Server:
     def version(self) -> tuple[int, ...]:
         """Return the server's version; raise IndexFailure if no peer answers."""
         version = self.read(lambda peer: peer.version)
-        return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+        return tuple(int(part) for part in re.findall(r"\d{1,9}", version)[:3])
 
     def _retry(self, call: Callable[[Peer], T], attempts: int, limit: float) -> T:
         if self._closed:
@@ -169,7 +173,7 @@ def _retry_delay(error: Exception, limit: float) -> bool | float:
     """Return whether to retry, or after how many seconds if the server has said so."""
     if not isinstance(error, TemporaryFailure):
         return False
-    return True if error.retry_after is None else min(error.retry_after, limit / ATTEMPTS)
+    return True if error.retry_after is None else min(max(error.retry_after, 0.0), limit / ATTEMPTS)
 
 
 def _create_client(url: str, key: str | None, timeout: float, network: TimeLimitedBackend) -> QdrantClient:
@@ -185,8 +189,10 @@ def _create_client(url: str, key: str | None, timeout: float, network: TimeLimit
             check_compatibility=False,
             # Without TLS there is nothing to verify, and loading the certificates takes 30 ms.
             verify=parts.scheme == "https",
+            mounts=connect_directly(url),
         )
     network.use_in(client.http.client._client)
+    limit_size(client.http.client._client, MAX_RESPONSE_BYTES)
     return client
 
 

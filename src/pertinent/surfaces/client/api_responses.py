@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import UUID
 
 from ...errors import EmbedderError, IndexFailure, InvalidInput, NotFound, PertinentError, SettingsError
@@ -14,6 +15,8 @@ from ...types import Answer, Chunk, DamagedPoint, Excluded, Hit, PointId, Scores
 if TYPE_CHECKING:
     from ...validation.seed_tests import ValidationRun
     from ...validation.target import ContentVersion, PageView
+
+Record = TypeVar("Record", PageRecord, Suggestion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +35,30 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
     """Read the answer of a search with `explain`."""
     params, explanation = body["search_params"], body["explain"]
     return Answer(
-        query=body["query_text"],
+        query=_read_text(body["query_text"]),
         ranking=params["ranking"],
         hits=tuple(map(_read_hit, body["results"])),
-        top_k=params["top_k"],
-        threshold=params["similarity_threshold"],
-        created_at=body["created_at"],
-        timings=dict(explanation["stages_ms"]),
+        top_k=_read_number(params["top_k"]),
+        threshold=_read_score(params["similarity_threshold"]),
+        created_at=_read_text(body["created_at"]),
+        timings={_read_text(stage): _read_float(ms) for stage, ms in explanation["stages_ms"].items()},
         excluded=tuple(
             Excluded(_read_hit(candidate), candidate["reason"]) for candidate in explanation["left_out"]
         ),
-        notes=tuple(body["notes"]),
+        notes=tuple(map(_read_text, body["notes"])),
         damaged=tuple(map(_read_damaged_point, body["damaged"])),
-        searched_for=body["searched_for"],
-        corrected=body["corrected"],
-        cached=body["cached"],
-        rerank_share=params["rerank_share"],
+        searched_for=_read_text(body["searched_for"]),
+        corrected=_read_flag(body["corrected"]),
+        cached=_read_flag(body["cached"]),
+        rerank_share=_read_score(params["rerank_share"]),
     )
 
 
 def _read_hit(result: Mapping[str, Any]) -> Hit:
     metadata = result["metadata"]
     chunk = _read_chunk({**metadata, "content": result["content"]})
-    scores = Scores(*(result["scores"][name] for name in Scores._fields))
+    features = (result["scores"][name] for name in Scores._fields)
+    scores = Scores(*(None if feature is None else _read_float(feature) for feature in features))
     point_id = _read_point_id(result["similarity"]["result_embedding_id"])
     return Hit(chunk, _read_score(result["similarity_score"]), scores, point_id)
 
@@ -65,12 +69,19 @@ def _read_score(score: object) -> float:
     return score
 
 
+def _read_float(number: object) -> float:
+    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) < math.inf:
+        raise TypeError(f"a finite number is expected, not {str(number)[:20]}")
+    return float(number)
+
+
 def _read_point_id(text: str) -> PointId:
     return int(text) if text.isdecimal() else UUID(text)
 
 
 def _read_damaged_point(point: Mapping[str, Any]) -> DamagedPoint:
-    return DamagedPoint(_read_point_id(point["point_id"]), point["chunk_id"], tuple(point["problems"]))
+    problems = tuple(map(_read_text, point["problems"]))
+    return DamagedPoint(_read_point_id(point["point_id"]), _read_text(point["chunk_id"]), problems)
 
 
 def _read_chunk(result: Mapping[str, Any]) -> Chunk:
@@ -89,13 +100,14 @@ def _read_chunk(result: Mapping[str, Any]) -> Chunk:
         source_path=_read_text(result["source_path"]),
         slug=_read_text(result["slug"]),
         source_type=_read_text(result["source_type"]),
-        created_at=result["created_at"],
+        created_at=None if result["created_at"] is None else _read_text(result["created_at"]),
     )
 
 
 def _read_text(text: object) -> str:
     if not isinstance(text, str):
         raise TypeError(f"text is expected, not {str(text)[:20]}")
+    text.encode()  # raises ValueError for half of a surrogate pair, which no file or terminal takes
     return text
 
 
@@ -108,10 +120,29 @@ def _read_number(number: object) -> int:
     return number
 
 
+def _read_flag(flag: object) -> bool:
+    if not isinstance(flag, bool):
+        raise TypeError(f"true or false is expected, not {str(flag)[:20]}")
+    return flag
+
+
+_READERS: Mapping[Any, Callable[[object], object]] = {
+    "str": _read_text,
+    "int": _read_number,
+    "bool": _read_flag,
+}
+"""How to read the fields of a record, by their annotation."""
+
+
+def _read_record(record_type: type[Record], body: Mapping[str, Any]) -> Record:
+    """Read a dataclass whose fields are texts, whole numbers and flags."""
+    values: Any = {field.name: _READERS[field.type](body[field.name]) for field in fields(record_type)}
+    return record_type(**values)
+
+
 def read_suggestions(body: Mapping[str, Any]) -> list[Suggestion]:
     """Read the pages and sections whose name fits."""
-    names = [field.name for field in fields(Suggestion)]
-    return [Suggestion(**{name: suggestion[name] for name in names}) for suggestion in body["suggestions"]]
+    return [_read_record(Suggestion, suggestion) for suggestion in body["suggestions"]]
 
 
 def read_chunks(body: Mapping[str, Any]) -> list[Chunk]:
@@ -121,13 +152,12 @@ def read_chunks(body: Mapping[str, Any]) -> list[Chunk]:
 
 def read_page_records(body: Mapping[str, Any]) -> list[PageRecord]:
     """Read a record of every page."""
-    names = [field.name for field in fields(PageRecord)]
-    return [PageRecord(**{name: record[name] for name in names}) for record in body["documents"]]
+    return [_read_record(PageRecord, record) for record in body["documents"]]
 
 
 def read_sources(body: Mapping[str, Any]) -> dict[str, str]:
     """Read name and location of each source; a location that the service does not return is empty."""
-    return {source["name"]: source["location"] or "" for source in body["sources"]}
+    return {_read_text(source["name"]): _read_text(source["location"] or "") for source in body["sources"]}
 
 
 def read_listing(body: Mapping[str, Any]) -> tuple[list[PageRecord], dict[str, str]]:
@@ -139,7 +169,7 @@ def read_content_version(body: Mapping[str, Any]) -> ContentVersion:
     """Read how many pages are pending, the build in use, and a record of every page."""
     from ...validation.target import ContentVersion
 
-    return ContentVersion(body["pending"], (body["build"], read_page_records(body)))
+    return ContentVersion(_read_number(body["pending"]), (body["build"], read_page_records(body)))
 
 
 def read_page(body: Mapping[str, Any]) -> PageView:
@@ -166,12 +196,22 @@ def read_validation_run(body: Mapping[str, Any]) -> ValidationRun:
 
 def read_health(body: Mapping[str, Any]) -> ServiceStatus:
     """Read which parts of the service answer."""
-    return ServiceStatus(body["status"], body["index"], body["catalog"], body.get("reranker"))
+    status = body["status"]
+    if status not in ("ok", "degraded", "error"):
+        raise ValueError(f"a status is ok, degraded or error, not {str(status)[:20]}")
+    reranker = body.get("reranker")
+    return ServiceStatus(
+        status,
+        _read_flag(body["index"]),
+        _read_flag(body["catalog"]),
+        None if reranker is None else _read_flag(reranker),
+    )
 
 
 def read_models(body: Mapping[str, Any]) -> dict[str, str | None]:
     """Read embedder and reranker from the description of the index; a reranker that is not set is None."""
-    return {"embedder": body["embedder"], "reranker": body["reranker"]}
+    models = {name: body[name] for name in ("embedder", "reranker")}
+    return {name: None if model is None else _read_text(model) for name, model in models.items()}
 
 
 def make_error(status: int, error: str, message: str, request: str) -> PertinentError:

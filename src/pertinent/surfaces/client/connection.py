@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from ..._internal.bounded_http import connect_directly
 from ..._internal.retry_after import parse_retry_after
 from ..._internal.safe_json import parse_json
 from ...errors import IndexFailure, InvalidInput, PertinentError, StoreError
-from ...identity import is_loopback, is_url, shorten
+from ...identity import is_url, shorten
 from ...limits import LONGEST_MESSAGE, check_at_least
 from .api_requests import ApiRequest, Result
 from .api_responses import make_error
@@ -87,14 +88,12 @@ class Connection:
     def http_options(self) -> dict[str, Any]:
         """Return the arguments of `BoundedClient` and `AsyncBoundedClient`."""
         headers = {} if self.api_key is None else {"authorization": f"Bearer {self.api_key}".encode()}
-        # A proxy of the environment can't reach the loopback interface of this machine.
-        trust_env = not is_loopback(urlsplit(self.url).hostname or "")
         return {
             "max_bytes": MAX_RESPONSE_BYTES,
             "base_url": self.url,
             "headers": headers,
             "timeout": self.timeout,
-            "trust_env": trust_env,
+            "mounts": connect_directly(self.url),
         }
 
     @contextmanager
@@ -136,7 +135,7 @@ class Connection:
         if status in request.statuses and isinstance(body, dict) and "message" not in body:
             try:
                 return request.read(body)
-            except (KeyError, TypeError, AttributeError, ValueError) as error:
+            except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
                 raise IndexFailure(
                     f"{self.url} is not a Pertinent service of this version: unexpected response "
                     f"({shorten(repr(error), LONGEST_MESSAGE)}){_name_request(response)}"

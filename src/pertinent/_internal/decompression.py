@@ -13,6 +13,8 @@ ACCEPTED = "gzip, deflate"
 GZIP = b"\x1f\x8b"
 """The first bytes of a gzip file."""
 
+_PIECE_BYTES = 16 * 1024
+"""How much is given to zlib at once: it copies what follows each of the members of a gzip file."""
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _RAW_DEFLATE = -zlib.MAX_WBITS
 
@@ -52,8 +54,8 @@ def decompress(chunks: Iterable[bytes], encoding: str, limit: int, *, cut: bool 
 def _inflate(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
     inflater = None
     try:
-        for chunk in chunks:
-            compressed = chunk
+        for piece in _split(chunks):
+            compressed = piece
             while compressed:
                 if inflater is None or inflater.eof:
                     inflater = zlib.decompressobj(_detect_format(compressed))
@@ -64,6 +66,12 @@ def _inflate(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
         raise Undecodable(f"can't be decompressed ({error})") from None
     if inflater is not None and not inflater.eof:
         raise Undecodable("ends in the middle of its compressed data")
+
+
+def _split(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    for chunk in chunks:
+        for start in range(0, len(chunk), _PIECE_BYTES):
+            yield chunk[start : start + _PIECE_BYTES]
 
 
 def _detect_format(first: bytes) -> int:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.site.decompression import TooLarge, Undecodable, decompress
+from pertinent._internal.decompression import TooLarge, Undecodable, decompress
 
 MB = 2**20
 
@@ -38,3 +38,23 @@ def test_decompress_stops_at_the_size_limit() -> None:
 def test_decompress_refuses_a_wrong_encoding(body: bytes, encoding: str) -> None:
     with pytest.raises(Undecodable):
         decompress([body], encoding, MB)
+
+
+def test_many_gzip_members_in_one_chunk_are_read_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    original = zlib.decompressobj
+
+    class Inflater:
+        def __init__(self, wbits: int) -> None:
+            self._inflater = original(wbits)
+
+        def decompress(self, data: bytes, limit: int) -> bytes:
+            sizes.append(len(data))
+            return self._inflater.decompress(data, limit)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._inflater, name)
+
+    monkeypatch.setattr(zlib, "decompressobj", Inflater)
+    assert decompress([gzip.compress(b"a") * 10_000], "gzip", MB) == b"a" * 10_000
+    assert max(sizes) <= 16 * 1024  # zlib copies what follows a member: one large chunk takes quadratic time

@@ -422,8 +422,8 @@ class TestFailingServers:
                 for field, value in (("document_title", None), ("url", ["x"]), ("section", 7), ("start", "0"))
             ),
             *(
-                ({"scores": {"cosine": score}}, "a finite number is expected")
-                for score in ("0.9", math.nan, math.inf, [])
+                ({"scores": {"cosine": cosine}}, "a finite number is expected")
+                for cosine in ("0.9", math.nan, math.inf, {})
             ),
             ({"metadata": {"section": "\ud800"}}, "surrogates not allowed"),
         ],

@@ -423,7 +423,7 @@ class TestFailingServers:
             ),
             *(
                 ({"scores": {"cosine": cosine}}, "a finite number is expected")
-                for cosine in ("0.9", math.nan, math.inf, {})
+                for cosine in ("0.9", math.nan, math.inf, [0.9])
             ),
             ({"metadata": {"section": "\ud800"}}, "surrogates not allowed"),
         ],

@@ -207,6 +207,19 @@ def test_old_interrupted_crawl_is_not_resumed(
     assert {"/docs/a", "/docs/b"} <= set(site.requested_paths)
 
 
+def test_times_in_the_future_do_not_hide_changes(
+    site: LocalSite, cached_crawl: Crawl, cache_file: Path
+) -> None:
+    site.book("a")
+    cached_crawl()
+    with database(cache_file) as cache:
+        cache.execute(
+            "update responses set fetched_at = fetched_at + 1e6, downloaded_at = downloaded_at + 1e6"
+        )
+    site.pages["/docs/a"] = page("A", "<p>Rewritten.</p>")
+    assert "Rewritten." in cached_crawl()[0]["/docs/a"].text
+
+
 def test_another_parser_version_fetches_all_pages_again(
     site: LocalSite, cached_crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,9 +149,10 @@ class CrawlCache:
     def was_fetched_in_this_crawl(self, url: str) -> bool:
         """Whether the page was fetched since the crawl began, maybe before an interruption."""
         response = self._responses.get(url)
-        return (
-            response is not None and self._started_at is not None and response.fetched_at >= self._started_at
-        )
+        if response is None or self._started_at is None:
+            return False
+        # A time in the future was recorded while the clock was wrong.
+        return self._started_at <= response.fetched_at <= time.time()
 
     def conditional_headers(self, url: str) -> Mapping[str, str]:
         """The headers that ask for a page only if it has changed; none where it must be downloaded."""

@@ -225,6 +225,18 @@ def test_endless_word_is_split_between_characters() -> None:
     assert all(len(chunk.text) < 2000 for chunk in result)
 
 
+@pytest.mark.parametrize("text", ["x" * 50_000, "word " * 10_000, "A sentence. " * 5_000])
+def test_tokens_of_a_huge_paragraph_are_not_counted_at_once(text: str) -> None:
+    counted: list[str] = []
+
+    def count(texts: Sequence[str]) -> list[int]:
+        counted.extend(texts)
+        return COUNT(texts)
+
+    chunk_page(page("blob", {"": text}), count, target=40, most=60)
+    assert max(map(len, counted)) <= MAX_CHARACTERS
+
+
 def test_small_paragraph_joins_its_neighbour() -> None:
     body = " ".join(["word"] * 38)
     (only,) = chunks(page("small", {"": ["For example:", body]}), target=40, most=80)

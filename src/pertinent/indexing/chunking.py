@@ -176,12 +176,12 @@ def _make_chunk(page: Page, section: Section, span: Span, position: int, chunk_i
 
 
 Measure = Callable[[Sequence[tuple[int, int]]], list[Span]]
-"""Counts the tokens of ranges of a page's text."""
+"""Counts the tokens of ranges of a text; 0 for one that no chunk has room for, which may be huge."""
 
 
 def _make_measure(text: str, count_tokens: CountTokens, special_tokens: int) -> Measure:
     def measure(ranges: Sequence[tuple[int, int]]) -> list[Span]:
-        counts = count_tokens([text[start:end] for start, end in ranges])
+        counts = count_tokens([text[a:b] if b - a <= MAX_CHARACTERS else "" for a, b in ranges])
         return [Span(*span, count - special_tokens) for span, count in zip(ranges, counts, strict=True)]
 
     return measure

@@ -281,6 +281,10 @@ def test_details_keep_their_summary() -> None:
     assert normalize(source) == "More `info`\n\nHidden text."
 
 
+def test_details_component_keeps_its_summary() -> None:
+    assert normalize('<Details summary="More">\n\nText.\n\n</Details>') == "More\n\nText."
+
+
 def test_lists_keep_depth_and_numbers() -> None:
     source = """\
     - a
@@ -373,6 +377,11 @@ def test_html_tables_and_lists_are_read_like_markdown() -> None:
 )
 def test_unclosed_constructs_lose_no_text(source: str) -> None:
     assert "kept" in normalize(source)
+
+
+@pytest.mark.parametrize("code", ["ls -l", "{`ls -l`}"])
+def test_code_in_pre_has_no_backquotes(code: str) -> None:
+    assert normalize(f"<pre><code>{code}</code></pre>") == "```\nls -l\n```"
 
 
 def test_jsx_code_block_is_code() -> None:

@@ -26,6 +26,7 @@ BASE = "https://book.example/docs/guide/"
         ("https://book.example/a/..", "https://book.example/"),
         ("/x?utm_source=a&page=2&gclid=b&fbclid=c", "https://book.example/x?page=2"),
         ("/x?utm_source=a", "https://book.example/x"),
+        ("/x;jsessionid=1A2B/y;v=1;JSESSIONID=C?page=2", "https://book.example/x/y;v=1?page=2"),
         ("/caf\u00e9 au lait", "https://book.example/caf%C3%A9%20au%20lait"),
         ("/caf%c3%a9%7e", "https://book.example/caf%C3%A9~"),
         ("/a\n b", "https://book.example/a%20b"),

@@ -113,6 +113,67 @@ def test_redirects_are_cached(site: LocalSite, cached_crawl: Crawl) -> None:
     assert [(problem.source_path, problem.path_identifies_page) for problem in unreadable] == [("/new", True)]
 
 
+def test_page_that_no_longer_redirects_is_indexed(site: LocalSite, cached_crawl: Crawl) -> None:
+    names = [f"/p{number}" for number in range(50)]
+    site.pages |= {name: page(name) for name in names}
+    site.pages["/moved"] = lambda request: request.send(status=302, headers={"Location": "/p0"})
+    site.sitemap(*names, "/moved")
+    assert "/moved" not in cached_crawl()[0]
+    site.pages["/moved"] = page("Back again")
+    # Its former target was fetched long before it.
+    assert cached_crawl() == crawl(site)
+
+
+@pytest.mark.parametrize("etag", [{}, {"ETag": ""}], ids=["etag", "no-etag"])
+def test_new_robots_header_counts_for_an_unchanged_page(
+    site: LocalSite, cached_crawl: Crawl, etag: dict[str, str]
+) -> None:
+    site.book("a", "b")
+
+    def answer(robots: dict[str, str]) -> Behaviour:
+        return lambda request: request.send(page("A"), headers={**etag, **robots})
+
+    for robots in ({}, {"X-Robots-Tag": "noindex"}, {}):
+        site.pages["/docs/a"] = answer(robots)
+        pages, _ = cached_crawl()
+        assert ("/docs/a" in pages) == (not robots)
+        assert pages == crawl(site)[0]
+
+
+def test_changed_charset_counts_for_an_unchanged_body(site: LocalSite, cached_crawl: Crawl) -> None:
+    site.book("a")
+    body = page("A", "<p>\u0436\u0443\u043a</p>").encode("cp1251")
+    for charset in ("cp1252", "cp1251"):
+        headers = {"ETag": "", "Content-Type": f"text/html; charset={charset}"}
+        site.pages["/docs/a"] = partial(Request.send, body=body, headers=headers)
+        pages, _ = cached_crawl()
+    assert "\u0436\u0443\u043a" in pages["/docs/a"].text
+
+
+def test_page_is_downloaded_again_after_a_week(
+    site: LocalSite, cached_crawl: Crawl, cache_file: Path
+) -> None:
+    site.book("a")
+
+    def answer(text: str) -> Behaviour:
+        """Answer like a server that wrongly says that the page has not changed."""
+        return lambda request: request.send(
+            page("A", text),
+            status=304 if "If-None-Match" in request.headers else 200,
+            headers={"ETag": '"1"'},
+        )
+
+    site.pages["/docs/a"] = answer("<p>Old.</p>")
+    cached_crawl()
+    site.pages["/docs/a"] = answer("<p>New.</p>")
+    assert "Old." in cached_crawl()[0]["/docs/a"].text
+    with database(cache_file) as cache:
+        cache.execute(
+            "update responses set downloaded_at = downloaded_at - ?", (crawl_cache.MAX_UNVERIFIED_SECONDS,)
+        )
+    assert "New." in cached_crawl()[0]["/docs/a"].text
+
+
 def test_interrupted_crawl_is_resumed(site: LocalSite, cache_file: Path) -> None:
     names = [f"p{number}" for number in range(30)]
     site.book(*names)
@@ -144,6 +205,19 @@ def test_old_interrupted_crawl_is_not_resumed(
     site.clear_requests()
     cached_crawl()
     assert {"/docs/a", "/docs/b"} <= set(site.requested_paths)
+
+
+def test_times_in_the_future_do_not_hide_changes(
+    site: LocalSite, cached_crawl: Crawl, cache_file: Path
+) -> None:
+    site.book("a")
+    cached_crawl()
+    with database(cache_file) as cache:
+        cache.execute(
+            "update responses set fetched_at = fetched_at + 1e6, downloaded_at = downloaded_at + 1e6"
+        )
+    site.pages["/docs/a"] = page("A", "<p>Rewritten.</p>")
+    assert "Rewritten." in cached_crawl()[0]["/docs/a"].text
 
 
 def test_another_parser_version_fetches_all_pages_again(

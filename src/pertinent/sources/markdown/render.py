@@ -153,6 +153,9 @@ class Renderer:
         captures = self._writer.captures
         return captures[-1].element.name if captures and _heading_level(captures[-1].element) else ""
 
+    def _in_code(self) -> bool:
+        return any(capture.verbatim for capture in self._writer.captures)
+
     def _render_construct(self, token: Token) -> None:
         if token.type == "tag":
             self._render_tag(token.meta["value"])
@@ -191,7 +194,7 @@ class Renderer:
         elif name == "img":
             writer.add_text(f" {tag.attributes.get('alt') or ''} ")
         elif name == "code":
-            writer.add_text("" if heading else "`")
+            writer.add_text("" if heading or self._in_code() else "`")
         elif tag.kind == "close":
             self._close_element(name)
         else:
@@ -204,8 +207,7 @@ class Renderer:
         if name in elements.HIDDEN:
             writer.hidden = name if tag.kind == "open" else ""
         elif _heading_level(tag) or name in elements.CELLS or name in elements.CODE:
-            in_code = any(capture.verbatim for capture in writer.captures)
-            if writer.may_capture and not (in_code and name in elements.CODE):
+            if writer.may_capture and not (name in elements.CODE and self._in_code()):
                 writer.capture(tag, verbatim=name in elements.CODE)
         elif name in elements.LISTS:
             writer.open_list(ordered=name == "ol")
@@ -220,6 +222,8 @@ class Renderer:
         elif name == "TabItem":
             label = tab_label(tag, self._tabs[-1] if self._tabs else {})
             writer.write_prose(elements.tab_title(label))
+        elif name == "Details":
+            writer.write_prose(tag.attributes.get("summary") or "")
         elif name in elements.ADMONITIONS:
             writer.open_admonition(tag.attributes.get("type") or "info", tag.attributes.get("title") or "")
 

@@ -19,6 +19,7 @@ _TRACKING = re.compile(
     r"(utm_\w+|[a-z]*clid|_ga|_gl|_hs\w*|mc_[ce]id|igshid|yclid|msclkid|mkt_tok|ref_src|phpsessid|jsessionid)=",
     re.IGNORECASE,
 )
+_PATH_SESSION = re.compile(r";(jsessionid|phpsessid)=[^/;]*", re.IGNORECASE)
 _LINE_BREAKS = re.compile(r"[\t\r\n]")
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 _NORMAL = re.compile(
@@ -42,8 +43,9 @@ _FILE_ENDING = re.compile(
 def normalize_address(link: str, base: str = "") -> str | None:
     """Resolve a link on the page at `base` to an address in normal form.
 
-    The fragment and tracking parameters are removed. Returns None for a link that no page can be fetched
-    from: another scheme, an invalid host, a password, or more than `MAX_ADDRESS_LENGTH` characters.
+    The fragment, tracking parameters and session ids are removed. Returns None for a link that no page
+    can be fetched from: another scheme, an invalid host, a password, or more than `MAX_ADDRESS_LENGTH`
+    characters.
 
     >>> normalize_address("../b?utm_source=x#top", "https://book.example/docs/a/")
     'https://book.example/docs/b'
@@ -78,7 +80,7 @@ def _normalize_host(host: str) -> str:
 
 
 def _normalize_path(path: str) -> str:
-    escaped = _escape(path, _SAFE) or "/"
+    escaped = _escape(_PATH_SESSION.sub("", path), _SAFE) or "/"
     if "/." not in escaped:
         return escaped
     # `normpath` would drop the closing slash, which tells a folder from a page.

@@ -16,10 +16,12 @@ from typing import NamedTuple
 from ...errors import SourceError
 from .parsing import PARSER_VERSION, ParsedPage, deserialize_page
 
-FORMAT = 4
+FORMAT = 5
 """The version of the tables; a file of another format is replaced."""
 RESUMABLE_SECONDS = 24 * 3600.0
 """How old an interrupted crawl may be for the next one to resume it."""
+MAX_UNVERIFIED_SECONDS = 7 * 24 * 3600.0
+"""How long the site is trusted that a page has not changed; then the page is downloaded again."""
 SITEMAP_GRACE_SECONDS = 7 * 24 * 3600.0
 """How long a sitemap that has disappeared is expected to come back."""
 
@@ -30,6 +32,7 @@ _TABLES = """
 create table responses (
   source text not null, url text not null, parser_version int not null, with_links int not null,
   etag text not null, last_modified text not null, digest blob not null, fetched_at real not null,
+  downloaded_at real not null,
   primary key (source, url)
 );
 create table pages (
@@ -53,6 +56,8 @@ class CachedResponse(NamedTuple):
     digest: bytes
     """The hash of the body, for servers that send the same body again."""
     fetched_at: float
+    """When the page was downloaded, or the site last said that it has not changed."""
+    downloaded_at: float
 
 
 class _PendingRows(NamedTuple):
@@ -80,7 +85,7 @@ class CrawlCache:
         self._database = _open_database(path)
         with self._translate_errors():
             rows = self._database.execute(
-                "select url, etag, last_modified, digest, fetched_at from responses "
+                "select url, etag, last_modified, digest, fetched_at, downloaded_at from responses "
                 "where source = ? and parser_version = ? and with_links >= ?",
                 (source, PARSER_VERSION, with_links),
             )
@@ -144,14 +149,15 @@ class CrawlCache:
     def was_fetched_in_this_crawl(self, url: str) -> bool:
         """Whether the page was fetched since the crawl began, maybe before an interruption."""
         response = self._responses.get(url)
-        return (
-            response is not None and self._started_at is not None and response.fetched_at >= self._started_at
-        )
+        if response is None or self._started_at is None:
+            return False
+        # A time in the future was recorded while the clock was wrong.
+        return self._started_at <= response.fetched_at <= time.time()
 
     def conditional_headers(self, url: str) -> Mapping[str, str]:
-        """The headers that ask for a page only if it has changed; none for a page that is not cached."""
+        """The headers that ask for a page only if it has changed; none where it must be downloaded."""
         response = self._responses.get(url)
-        if response is None:
+        if response is None or not 0 <= time.time() - response.downloaded_at <= MAX_UNVERIFIED_SECONDS:
             return {}
         headers = {"If-None-Match": response.etag, "If-Modified-Since": response.last_modified}
         return {name: value for name, value in headers.items() if value}
@@ -229,7 +235,7 @@ class CrawlCache:
         parsed_by = (PARSER_VERSION, self._with_links)
         with self._translate_errors():
             self._database.executemany(
-                "insert or replace into responses values (?, ?, ?, ?, ?, ?, ?, ?)",
+                "insert or replace into responses values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [(self._source, url, *parsed_by, *response) for url, response in responses.items()],
             )
             for table, rows in (("pages", pages), ("redirects", redirects)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -10,8 +11,12 @@ from .crawl_cache import CachedResponse, CrawlCache
 from .fetch import Fetcher
 from .frontier import QueuedPage
 from .parsing import NotHtml, ParsedPage, parse_page, serialize_page
-from .responses import FetchFailed, PageGone
+from .responses import FetchFailed, PageGone, Response
 from .scope import SiteScope
+
+_ROBOTS_TAG = "x-robots-tag"
+_PARSED_HEADERS = ("content-type", _ROBOTS_TAG)
+"""The headers that decide, together with the body, what a page is parsed to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,8 @@ class PageVisitor:
 
     def _visit(self, queued: QueuedPage) -> VisitResult:
         cache = self.cache
-        target = cache.redirect_target(queued.url)
-        if cache.was_fetched_in_this_crawl(target):
-            return VisitResult(self.scope.served_address(target) or queued.address, target, unchanged=True)
+        if cache.was_fetched_in_this_crawl(queued.url):
+            return VisitResult(queued.address, queued.url, unchanged=True)
 
         def url_of(address: str) -> str:
             return queued.url if address == queued.address else self.scope.public_url(address) or address
@@ -68,14 +72,32 @@ class PageVisitor:
         response = self.fetcher.get(
             queued.address, lambda address: cache.conditional_headers(url_of(address))
         )
+        if response.not_modified and _ROBOTS_TAG in response.headers:
+            # Pages with this header are cached without validators, so the header is new.
+            response = self.fetcher.get(queued.address)
         url = url_of(response.address)
         if response.not_modified:
             return VisitResult(response.address, url, unchanged=True)
-        headers, digest = response.headers, blake2b(response.body, digest_size=16).digest()
-        cacheable = CachedResponse(
-            headers.get("etag", ""), headers.get("last-modified", ""), digest, time.time()
-        )
+        headers, digest = response.headers, _hash_response(response)
+        now = time.time()
+        cacheable = CachedResponse(*_validators(headers), digest, fetched_at=now, downloaded_at=now)
         if cache.has_same_body(url, digest):
             return VisitResult(response.address, url, response=cacheable, unchanged=True)
         page = parse_page(response.body, headers, response.address, with_links=self.with_links)
         return VisitResult(response.address, url, page, serialize_page(page), cacheable)
+
+
+def _hash_response(response: Response) -> bytes:
+    """Hash all of a response that the parsed page depends on."""
+    headers = "\n".join(response.headers.get(name, "") for name in _PARSED_HEADERS)
+    return blake2b(headers.encode() + b"\n\n" + response.body, digest_size=16).digest()
+
+
+def _validators(headers: Mapping[str, str]) -> tuple[str, str]:
+    """The ETag and Last-Modified of a page.
+
+    A page with an X-Robots-Tag has none: "not modified" would not say that the header is gone.
+    """
+    if _ROBOTS_TAG in headers:
+        return "", ""
+    return headers.get("etag", ""), headers.get("last-modified", "")

@@ -269,8 +269,9 @@ def test_python_validation_errors_name_the_field(service: Service, tests: Any) -
 
 @pytest.mark.slow
 def test_timed_out_run_releases_its_thread(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    service = serve(request_timeout=0.3)
-    tests = [make_test(service, test_id=f"t{number}") for number in range(200)]
+    service = serve(request_timeout=1.0)
+    test = make_test(service)
+    tests = [{**test, "test_id": f"t{number}"} for number in range(200)]
     usual, searched = Engine.search, []
 
     def slow(engine: Engine, text: str, options: SearchOptions) -> Any:

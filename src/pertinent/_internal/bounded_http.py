@@ -1,7 +1,7 @@
 """HTTP clients that limit size and time of a response.
 
-A server may send without end, or compress a gigabyte to a megabyte, and what it has compressed once more. A
-timeout of httpx starts again with every byte, and its clients decompress every response to the end.
+A server may send without end, or send a small body that decompresses to gigabytes, if it is compressed twice.
+A timeout of httpx starts again with every byte, and its clients decompress every response to the end.
 """
 
 from __future__ import annotations

@@ -228,14 +228,14 @@ def test_server_log_is_json_lines_without_keys(server: Server) -> None:
     assert all(line.startswith(("{", "pertinent: ")) for line in server.output)
 
 
-def test_interrupted_mcp_request_is_logged_on_one_json_line(server: Server) -> None:
+def test_interrupted_mcp_request_is_no_error_of_the_server(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
         connection.sendall(
             b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Accept: application/json\r\nContent-Length: 100\r\n\r\n{"
         )
-    line = server.until(lambda line: line if "ClientDisconnect" in line else None)
-    assert json.loads(line)["event"] == "server"
+    assert server.wait_for_entry("refused", route="/mcp")["status"] == 400
+    assert 'status="500"' not in server.get("/metrics")[1].decode()
 
 
 @pytest.mark.usefixtures("indexed")

@@ -225,10 +225,10 @@ class QueryItem(GoldenItem):
 
     def find_problems(self, report: ValidationReport) -> Iterator[str]:
         """Yield the diagnosis of the query, if it failed."""
-        from ..validation.rendering.case_summary import describe_failure, has_passed
+        from ..validation.rendering.case_summary import describe_failure
 
         case: TestCase = next(case for case in report.test_cases if case.query.id == self._query.id)
-        if has_passed(case):
+        if case.has_passed:
             return
         lines = describe_failure(case) or [case.error or case.status]
         if report.verdict == "PASS" and self.config.getoption("pertinent_verdict_decides"):

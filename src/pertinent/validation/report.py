@@ -166,6 +166,11 @@ class TestCase(ReportPart):
                 )
         return self
 
+    @property
+    def has_passed(self) -> bool:
+        """Whether the query did what was expected of it; a refusal may be what was expected."""
+        return self.status in ("passed", "refused")
+
     @classmethod
     def from_case(cls, case: Case, diagnosis: Diagnosis | None) -> TestCase:
         """Convert a judged query to seed 000's fields."""

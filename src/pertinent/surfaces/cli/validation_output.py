@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...validation.rendering.averages import TITLE, list_averages
-from ...validation.rendering.case_summary import explain_failure, has_passed, next_step
+from ...validation.rendering.case_summary import explain_failure, next_step
 from ...validation.rendering.criterion_display import state_of
 from ...validation.rendering.number_format import format_check_value
 from .compare import print_comparison
@@ -84,7 +84,7 @@ def _print_issues(out: Console, report: ValidationReport) -> None:
 
 def _print_failed_queries(out: Console, report: ValidationReport) -> None:
     """Print a line for each failed query: why it failed, and what to do next."""
-    failed = [case for case in report.test_cases if not has_passed(case)]
+    failed = [case for case in report.test_cases if not case.has_passed]
     if not failed:
         return
     out.print(Text("\nFailed queries", style="bold"))

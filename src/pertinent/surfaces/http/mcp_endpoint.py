@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import FastAPI
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from ...errors import NotFound, PertinentError, SettingsError
 from ...settings import Settings
@@ -118,7 +119,7 @@ class McpEndpoint:
         if self._manager is None:
             raise ApiError(404, "not_found", NOT_INSTALLED)
         self._check_origin(Headers(scope=scope))
-        await self._manager.handle_request(scope, receive, send)
+        await self._manager.handle_request(scope, await _read_body(scope, receive), send)
 
     def _check_origin(self, headers: Headers) -> None:
         """Refuse requests from pages of other sites, as the protocol requires."""
@@ -128,6 +129,23 @@ class McpEndpoint:
         # Not parsed: it may be anything that a header can carry.
         if origin.partition("://")[2] != headers.get("host"):
             raise ApiError(403, "forbidden", OTHER_ORIGIN)
+
+
+async def _read_body(scope: Scope, receive: Receive) -> Receive:
+    """Read the body of a request, and return a `receive` that gives it whole.
+
+    The SDK would count a client that disconnects while it sends as an error of the server.
+    """
+    try:
+        body = await Request(scope, receive).body()
+    except ClientDisconnect as error:
+        raise ApiError(400, "validation_error", "the body of the request is not complete") from error
+    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_body() -> Message:
+        return unread.pop() if unread else await receive()
+
+    return receive_body
 
 
 def _load_sdk() -> bool:

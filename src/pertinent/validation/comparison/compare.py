@@ -27,7 +27,7 @@ from .golden_change import (
     find_golden_change,
 )
 from .notes import group_by_reason, note_missing, note_pairs, note_runs, note_unjudged
-from .pairing import QueryPair, is_good, pair_queries
+from .pairing import QueryPair, pair_queries
 
 MEASURES = ("p@5", "rr_best", "ndcg@10")
 """The measures that reports are compared by: the two of the verdict, and one that sees the order of ten."""
@@ -248,7 +248,7 @@ def _status_change(pair: QueryPair) -> StatusChange:
         text=pair.current.query.text,
         baseline=pair.baseline.status,
         current=pair.current.status,
-        reason=_explain_failure(pair.baseline if is_good(pair.current) else pair.current),
+        reason=_explain_failure(pair.baseline if pair.current.has_passed else pair.current),
     )
 
 

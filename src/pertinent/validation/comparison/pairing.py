@@ -39,7 +39,7 @@ class QueryPair:
     @property
     def changed_status(self) -> bool:
         """Whether the query passes in only one run."""
-        return is_good(self.baseline) != is_good(self.current)
+        return self.baseline.has_passed != self.current.has_passed
 
     @property
     def is_judged_alike(self) -> bool:
@@ -90,11 +90,6 @@ def pair_queries(
 def is_scored(query: Query) -> bool:
     """Whether a query counts in the means: it is answerable and no edge case."""
     return query.answerable and query.query_type != "edge"
-
-
-def is_good(case: TestCase) -> bool:
-    """Whether a query did what was expected of it."""
-    return case.status in ("passed", "refused")
 
 
 def _metrics_of(case: TestCase) -> Mapping[str, float]:

@@ -1,4 +1,4 @@
-"""Summarise a test case of a report: whether it passed, why it failed, and what to do next."""
+"""Summarise a failed query of a report: why it failed, and what to do next."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ import math
 from ..diagnosis import NEXT_STEPS
 from ..report import TestCase
 from . import display_names
-
-
-def has_passed(case: TestCase) -> bool:
-    """Return whether the query did what was expected of it; a refusal may be what was expected."""
-    return case.status in ("passed", "refused")
 
 
 def explain_failure(case: TestCase) -> str:

@@ -46,7 +46,7 @@ def render_html(report: ValidationReport) -> str:
         anchors={query.case.query.id: query.anchor for query in reversed(selection.full)},
         figures=list_plots(report, linked),
         groups=list_groups(report),
-        passed=sum(case_summary.has_passed(case) for case in report.test_cases),
+        passed=sum(case.has_passed for case in report.test_cases),
     )
     return safe_text.make_printable(page)
 
@@ -131,7 +131,6 @@ def _create_environment() -> Environment:
         "labels": display_names.LABELS,
         "reasons": display_names.REASONS,
         "is_answerable": is_answerable,
-        "has_passed": case_summary.has_passed,
         "is_strict": criterion_display.is_strict,
         "state_of": criterion_display.state_of,
         "next_step": case_summary.next_step,

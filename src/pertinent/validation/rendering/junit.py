@@ -9,7 +9,7 @@ from ..acceptance_checks import AcceptanceCheck
 from ..criteria import Criterion
 from ..report import TestCase, ValidationReport
 from . import number_format, safe_text
-from .case_summary import describe_failure, has_passed
+from .case_summary import describe_failure
 from .criterion_display import CriterionDisplay, state_of
 
 PROBLEMS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -118,7 +118,7 @@ def _build_query(test_case: TestCase) -> ET.Element:
     case = _build_case(
         f"queries.{query.query_type}", query.id, number_format.format_seconds(test_case.latency_ms)
     )
-    if has_passed(test_case):
+    if test_case.has_passed:
         return case
     message = (
         test_case.error

@@ -11,7 +11,7 @@ from ..criteria import Criterion
 from ..report import ValidationReport
 from . import display_names, number_format, safe_text
 from .averages import TITLE, list_averages
-from .case_summary import explain_failure, has_passed, next_step
+from .case_summary import explain_failure, next_step
 from .criterion_display import CriterionDisplay, state_of
 
 MAX_ISSUES = 10
@@ -75,7 +75,7 @@ def _escape_match(match: re.Match[str]) -> str:
 
 def _format_head(report: ValidationReport) -> str:
     golden = report.golden
-    failed = sum(not has_passed(case) for case in report.test_cases)
+    failed = sum(not case.has_passed for case in report.test_cases)
     facts = [
         escape_markdown(number_format.format_time(report.timestamp)),
         f"golden set {escape_markdown(golden.name, MAX_NAME)} with {count_queries(golden.queries)}",
@@ -139,7 +139,7 @@ def _format_issues(report: ValidationReport) -> str:
 
 
 def _format_failed(report: ValidationReport) -> str:
-    failed = [case for case in report.test_cases if not has_passed(case)]
+    failed = [case for case in report.test_cases if not case.has_passed]
     rows = (
         [
             escape_markdown(case.query.id, MAX_NAME),

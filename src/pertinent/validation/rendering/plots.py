@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ..report import TestCase, ValidationReport
 from ..report_defaults import is_answerable
 from . import display_names
-from .case_summary import has_passed
 from .heatmap import plot_heatmap
 from .latency_plot import plot_latencies
 from .precision_plot import plot_precision
@@ -50,7 +49,7 @@ def plot_ranks(cases: Sequence[TestCase]) -> Figure | None:
     if any((case.rank_of_best or 0) > RANKS for case in cases):
         names.append(f">{RANKS}")
     names.append(NO_RANK)
-    tally = Counter((_rank_name(case), has_passed(case)) for case in cases)
+    tally = Counter((_rank_name(case), case.has_passed) for case in cases)
     counts = [(name, tally[name, True], tally[name, False]) for name in names]
     caption = (
         f"The best answer is first for {sum(counts[0][1:]):,} of {len(cases):,} queries, "

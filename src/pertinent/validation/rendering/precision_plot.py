@@ -13,7 +13,7 @@ from ..._internal.messages import count_queries
 from ..report import TestCase, ValidationReport
 from ..report_defaults import is_answerable
 from . import display_names, safe_text
-from .case_summary import has_passed, precision_at_5
+from .case_summary import precision_at_5
 from .criterion_display import target_precision
 from .svg import BARS, KEY, MANY, WIDE, Figure, drawing, element, grid_line, line, text_at
 
@@ -112,8 +112,8 @@ def _draw_types(cases: Sequence[NumberedCase], bar_size: int, linked: Collection
 
 def _group_bars(cases: Sequence[NumberedCase], bar_size: int) -> Iterator[Bar]:
     """Passed before failed, high before low, `bar_size` queries to a bar."""
-    ordered = sorted(cases, key=lambda pair: (not has_passed(pair[1]), -precision_at_5(pair[1])))
-    for passed, group in groupby(ordered, key=lambda pair: has_passed(pair[1])):
+    ordered = sorted(cases, key=lambda pair: (not pair[1].has_passed, -precision_at_5(pair[1])))
+    for passed, group in groupby(ordered, key=lambda pair: pair[1].has_passed):
         members = list(group)
         for start in range(0, len(members), bar_size):
             yield Bar(members[start : start + bar_size], passed)

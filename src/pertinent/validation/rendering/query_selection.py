@@ -10,7 +10,6 @@ from itertools import zip_longest
 from ..diagnosis import Miss, Rival
 from ..report import SearchResult, TestCase
 from . import display_names
-from .case_summary import has_passed
 
 FULL = 600
 """How many queries are shown in full."""
@@ -103,8 +102,8 @@ class QuerySelection:
     def from_cases(cls, cases: Sequence[TestCase]) -> QuerySelection:
         """Put failed queries first; those beyond the limits get a line each, or are only counted."""
         all_queries = [ShownQuery(index, case) for index, case in enumerate(cases)]
-        all_failed = [query for query in all_queries if not has_passed(query.case)]
-        all_passed = [query for query in all_queries if has_passed(query.case)]
+        all_failed = [query for query in all_queries if not query.case.has_passed]
+        all_passed = [query for query in all_queries if query.case.has_passed]
         failed = all_failed[:FULL_FAILED]
         passed = all_passed[: FULL - len(failed)]
         further = [*all_failed[len(failed) :], *all_passed[len(passed) :]]

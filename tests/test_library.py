@@ -433,7 +433,7 @@ def test_index_refuses_a_full_disk(book: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
     with (
         open_library(tmp_path / "data") as opened,
-        pytest.raises(IndexFailure, match="free at least"),
+        pytest.raises(IndexFailure, match="100 MB are needed"),
     ):
         opened.index(book)
     assert not (tmp_path / "data").exists()

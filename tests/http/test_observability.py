@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +83,21 @@ def test_log_line_is_harmless_in_a_terminal() -> None:
         assert line.isprintable()
         assert json.loads(line) == event
     assert "für 日本" in serialize_event({"query": query}, default=str).decode()
+
+
+def test_traceback_of_a_library_is_one_json_line() -> None:
+    program = (
+        "import logging\n"
+        "from pertinent.surfaces.http.observability import configure_logging\n"
+        "configure_logging()\n"
+        "try:\n    1 / 0\n"
+        "except ZeroDivisionError:\n    logging.getLogger('mcp.server').exception('no\\nanswer')\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    entry = json.loads(run.stderr)
+    assert (entry["event"], entry["level"], entry["detail"]) == ("server", "error", "no\nanswer")
+    assert entry["exception"].endswith("ZeroDivisionError: division by zero")
+    assert run.stderr.count(b"\n") == 1
 
 
 def test_refusal_is_logged_without_key_and_body(serve: Serve) -> None:

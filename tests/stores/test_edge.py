@@ -57,6 +57,14 @@ def test_filters_are_read_from_the_disk(tmp_path: Path) -> None:
     opened.close()
 
 
+def test_disk_too_full_to_optimise_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(IndexFailure, match=r"nearly full.* run the command again"),
+        _translate_errors(tmp_path),
+    ):
+        raise RuntimeError("Not enough space available for optimization, needed: 440.51 MiB")
+
+
 def test_closing_twice_is_harmless(tmp_path: Path) -> None:
     opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
     opened.close()

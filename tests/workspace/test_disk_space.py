@@ -13,7 +13,9 @@ import pytest
 
 from pertinent._internal.disk import MIN_FREE
 from pertinent.errors import IndexFailure
+from pertinent.stores.edge import EdgeIndex
 from pertinent.surfaces.library import Pertinent
+from pertinent.testing.index_suite import EMBEDDER, fill
 
 from ..http.test_server import Server
 from ..servers.forked import ForkedCommand, run_to_end
@@ -60,6 +62,19 @@ def test_reindex_checks_beforehand_that_a_second_build_has_space(disk: Path, tmp
         ballast.unlink()
         pertinent.reindex()
         assert pertinent.search("revolute joint").hits
+
+
+def test_write_of_a_sync_that_has_filled_the_disk_is_refused(disk: Path) -> None:
+    """The engine's files are mapped into memory: on a full disk, a write would end the process."""
+    index = EdgeIndex.open(disk / "index", EMBEDDER.dimension)
+    ballast = disk / "ballast"
+    ballast.write_bytes(bytes(shutil.disk_usage(disk).free - MIN_FREE + 2**20))
+    with pytest.raises(IndexFailure, match="MB are free"):
+        fill(index)
+    assert index.count() == 0
+    ballast.unlink()
+    assert len(fill(index)) == index.count()
+    index.close()
 
 
 def test_read_only_file_system_allows_search_list_and_show(disk: Path, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from ..errors import IndexFailure
 MIN_FREE = 100 * 2**20
 """How many bytes must be free before anything is written."""
 
+MAKE_SPACE = "Delete what you can, and run the command again: it completes the work"
+
 
 def measure_disk_use(folder: Path) -> int:
     """Return how many bytes the files of a folder take; files with holes take less than their length."""
@@ -87,8 +89,8 @@ def check_free_space(folder: Path) -> None:
     free = _measure_free_space(folder)
     if free < MIN_FREE:
         raise IndexFailure(
-            f"only {free // 2**20} MB are free in {folder}; free at least {MIN_FREE // 2**20} MB, or "
-            "choose another --folder"
+            f"only {free // 2**20} MB are free in {folder}, and at least {MIN_FREE // 2**20} MB are needed. "
+            f"{MAKE_SPACE}"
         )
 
 

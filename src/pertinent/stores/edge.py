@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qdrant
 
-from .._internal.disk import copy_with_holes, is_read_only, read_into_cache
+from .._internal.disk import MAKE_SPACE, check_free_space, copy_with_holes, is_read_only, read_into_cache
 from .._internal.vector_checksum import CHECKSUM_FIELD, compute_checksum, normalize_vector
 from ..errors import DimensionMismatch, IndexFailure, IndexLocked
 from ..identity import point_id
@@ -246,6 +246,7 @@ class EdgeIndex:
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         if self._copy is not None:
             raise IndexFailure(f"the index in {self._folder} can't be written: make the folder writable")
+        check_free_space(self._folder)
         with self._call_shard():
             self._shard.update(operation)
         self._version += 1
@@ -383,6 +384,8 @@ def _translate_errors(folder: Path) -> Iterator[None]:
                 "One process at a time can open an embedded index. `pertinent serve` answers many callers: "
                 "if it runs, ask it with `PertinentClient(ADDRESS)`"
             ) from error
+        if "Not enough space" in str(error):
+            raise IndexFailure(f"the disk of {folder} is nearly full: {error}. {MAKE_SPACE}") from error
         raise IndexFailure(
             f"the index in {folder} failed: {error}. `pertinent doctor` finds out what is wrong"
         ) from error

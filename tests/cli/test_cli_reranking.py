@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.types import NO_RERANKER
-from pertinent.validation.report import load
+from pertinent.validation.report_files import load_report
 
 from ..rerankers.rerank_server import VLLM, RerankServer
 from .conftest import Run
@@ -113,7 +113,7 @@ def test_validate_and_compare_tell_whether_it_helps(
         run("validate", golden, flag, "--output", tmp_path / flag, "--json")
         (path,) = (tmp_path / flag).glob("*.json")
         reports.append(path)
-    plain, reranked = map(load, reports)
+    plain, reranked = map(load_report, reports)
     assert "reranker" not in plain.fingerprints
     assert reranked.fingerprints["reranker"] == f"http:{reranker.url}{VLLM} depth=10 share=0.4"
     comparison = json.loads(run("compare", *reports, "--json").stdout)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pertinent import Pertinent
-from pertinent.validation.report import ValidationReport, save
+from pertinent.validation.report import ValidationReport
+from pertinent.validation.report_files import save_report
 
 from ..validation.comparison.test_compare import case, report
 from .conftest import Run
@@ -85,7 +86,9 @@ def test_compare_json_is_the_comparison_alone(run: Run, good: Path, bad: Path) -
 def test_compare_accepts_reports_of_real_runs(run: Run, indexed: Path) -> None:
     Path("golden.yaml").write_text(GOLDEN, encoding="utf-8")
     with Pertinent.open(indexed) as opened:
-        paths = [save(opened.validate("golden.yaml", ranking=side), "out") for side in ("hybrid", "dense")]
+        paths = [
+            save_report(opened.validate("golden.yaml", ranking=side), "out") for side in ("hybrid", "dense")
+        ]
     comparison = json.loads(run("compare", *paths, "--json").stdout)
     assert comparison["n"] == 2
     assert {"name": "ranking", "baseline": "hybrid", "current": "dense"} in comparison["differences"]
@@ -97,7 +100,7 @@ def test_compare_reports_a_new_label_first(run: Run, indexed: Path) -> None:
     relabelled = GOLDEN.replace("grade: 2}]", "grade: 2}, {page: docs/nodes.md, anchor: topics, grade: 1}]")
     Path("more.yaml").write_text(relabelled, encoding="utf-8")
     with Pertinent.open(indexed) as opened:
-        paths = [save(opened.validate(name), "out") for name in ("golden.yaml", "more.yaml")]
+        paths = [save_report(opened.validate(name), "out") for name in ("golden.yaml", "more.yaml")]
     result = run("compare", *paths, "--max-regression", "0", exits=0)
     first, second, *_ = result.stdout.splitlines()
     message = "Scored with the labels of AFTER (golden set changed: 1 label added)."

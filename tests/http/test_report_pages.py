@@ -14,7 +14,7 @@ import pytest
 from pertinent.surfaces.http.report_folder import MAX_REPORTS, ReportFolder
 from pertinent.surfaces.http.report_pages import REPORT_POLICY
 from pertinent.surfaces.validation_targets import LocalPipeline
-from pertinent.validation import report
+from pertinent.validation import report_files
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
 from pertinent.validation.report import ValidationReport
@@ -39,7 +39,7 @@ def reported(book: Workspace) -> ValidationReport:
 
 def saved(folder: Path, source: ValidationReport, day: int, **changes: Any) -> str:
     stamped = source.model_copy(update={"timestamp": f"2026-01-{day:02}T12:00:00Z", **changes})
-    return report.save(stamped, folder).name
+    return report_files.save_report(stamped, folder).name
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
-from pertinent.validation.report import load
+from pertinent.validation.report_files import load_report
 
 pytestmark = pytest.mark.slow
 
@@ -188,7 +188,7 @@ def test_passing_run_reports_and_succeeds(runner: Runner) -> None:
     result = runner.run_step("Validate")
     assert result.returncode == 0, result.stderr
     assert runner.outputs["verdict"] == "PASS"
-    report = load(runner.outputs["report"])
+    report = load_report(runner.outputs["report"])
     assert report.verdict == "PASS"
     assert report.test_cases[0].actual_results[0].url == "https://book.example/docs/joints"
     junit = ET.parse(runner.outputs["junit"]).getroot()  # noqa: S314 - it is our own
@@ -215,7 +215,7 @@ def test_baseline_and_requirements_reach_the_command(runner: Runner) -> None:
     runner.run_step("Validate")
     runner.inputs |= {"baseline": runner.outputs["report"], "max-regression": "0.1", "artifact": "second"}
     result = runner.run_step("Validate")
-    report = load(runner.outputs["report"])
+    report = load_report(runner.outputs["report"])
     assert result.returncode == 0, result.stderr
     names = [criterion.name for criterion in report.criteria]
     assert {"success@5", "baseline"} <= set(names)

@@ -12,7 +12,7 @@ from pertinent.identity import content_hash, point_id
 from pertinent.stores.edge import EdgeIndex
 from pertinent.types import Chunk
 from pertinent.validation.golden.golden_set import GoldenSet
-from pertinent.validation.report import load, save
+from pertinent.validation.report_files import load_report, save_report
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import PARTS, Judge, change_query, find_check, find_diagnosis, golden, has_issue, labels_on
@@ -116,7 +116,7 @@ def test_seed_000_report_names_damaged_results(stored: Workspace, judged: Judge,
     assert report.metadata_completeness_rate == complete / len(results) < 1.0
     hashed = sum(content_hash(result.content or "") == result.content_hash for result in results)
     assert report.hash_validation_pass_rate == hashed / len(results) < 1.0
-    assert load(save(report, tmp_path / "reports")) == report
+    assert load_report(save_report(report, tmp_path / "reports")) == report
 
 
 @pytest.mark.parametrize("field", ["title", "url", "source_path", "text"])

@@ -26,10 +26,9 @@ from pertinent.validation.report import (
     SeedField,
     TestCase,
     ValidationReport,
-    load,
-    save,
 )
 from pertinent.validation.report_fields import ReportPart
+from pertinent.validation.report_files import load_report, save_report
 
 from .conftest import Judge
 
@@ -128,16 +127,16 @@ def test_seed_000_report_needs_only_the_seeds_fields(tmp_path: Path) -> None:
     for name in SEED_REPORT:
         missing = {key: value for key, value in SEED_REPORT.items() if key != name}
         refused(ValidationReport, missing, name)
-    assert load(save(report, tmp_path)) == report
+    assert load_report(save_report(report, tmp_path)) == report
 
 
 def test_file_with_only_the_seeds_fields_is_read_unless_it_has_a_version(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(json.dumps(SEED_REPORT))
-    assert load(path) == ValidationReport(**SEED_REPORT)
+    assert load_report(path) == ValidationReport(**SEED_REPORT)
     path.write_text(json.dumps(SEED_REPORT | {"schema_version": 1}))
     with pytest.raises(InvalidInput, match="another version of Pertinent"):
-        load(path)
+        load_report(path)
 
 
 @pytest.mark.parametrize("render", [render_html, render_markdown, render_junit])
@@ -267,8 +266,8 @@ def test_seed_000_to_dict_is_plain_data_that_can_be_read_back(judged: Judge, tmp
     text = json.dumps(report.to_dict(), allow_nan=False)
     path = tmp_path / "report.json"
     path.write_text(text)
-    assert load(path) == report
-    assert json.loads(save(report, tmp_path / "saved").read_text()) == report.to_dict()
+    assert load_report(path) == report
+    assert json.loads(save_report(report, tmp_path / "saved").read_text()) == report.to_dict()
     (case, *_) = report.test_cases
     for part in (case, case.query, case.actual_results[0]):
         assert type(part)(**part.to_dict()) == part
@@ -284,12 +283,12 @@ def test_file_with_a_forbidden_value_is_refused_with_the_path_of_its_field(
     with pytest.raises(
         InvalidInput, match=r"is not a report: test_cases\.1\.query\.top_k: must be between 1"
     ):
-        load(path)
+        load_report(path)
     report_fields["test_cases"][1]["query"]["top_k"] = 5
     report_fields["test_cases"][1]["actual_results"][0]["title"] = None
     path.write_text(json.dumps(report_fields))
     with pytest.raises(InvalidInput, match=r"test_cases\.1\.actual_results\.0\.title: must not be null"):
-        load(path)
+        load_report(path)
 
 
 ANY_TEXT = st.one_of(st.just(""), st.just(" "), st.text(max_size=5))

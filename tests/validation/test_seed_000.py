@@ -12,8 +12,7 @@ import pytest
 
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.types import Answer, SearchOptions
-from pertinent.validation import report as reports
-from pertinent.validation import runner
+from pertinent.validation import report_files, runner
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import ValidationOptions, validate
@@ -163,4 +162,5 @@ def test_seed_000_times_are_iso_8601_in_utc_and_name_the_file(judged: Judge, tmp
         assert timestamp.endswith("Z")
         assert datetime.fromisoformat(timestamp).utcoffset() == timedelta()
     name = datetime.fromisoformat(report.timestamp).strftime("report_%Y%m%d_%H%M%S.json")
-    assert reports.save(report, tmp_path / reports.FOLDER) == tmp_path / "validation_results" / name
+    folder = tmp_path / "validation_results"
+    assert report_files.save_report(report, folder) == folder / name

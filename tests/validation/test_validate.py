@@ -19,10 +19,10 @@ from pertinent.surfaces.library import Pertinent
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import Answer, SearchOptions
-from pertinent.validation import rendering, runner
-from pertinent.validation import report as reports
+from pertinent.validation import rendering, report_files, runner
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden.golden_set import GoldenSet, fingerprint_golden, load_golden_file
+from pertinent.validation.report import ValidationReport
 from pertinent.validation.runner import WARM_UP
 from pertinent.validation.validate import NoVerdict, ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
@@ -134,7 +134,7 @@ def test_seed_000_further_expected_criteria_are_kept_and_shown_not_judged(judged
     report = judged(change_query("knee", expected_criteria=further))
     case = find_case(report, "knee")
     assert case.status == "passed"
-    read_back = reports.ValidationReport.model_validate_json(report.model_dump_json())
+    read_back = ValidationReport.model_validate_json(report.model_dump_json())
     stored = find_case(read_back, "knee")
     assert stored.expected_criteria.model_dump(exclude_none=True) == further
     page = rendering.render_html(report)
@@ -349,13 +349,13 @@ def test_concurrency_check_finds_other_results_than_alone(pipeline: LocalPipelin
 
 def test_report_is_named_by_its_time_and_round_trips(judged: Judge, tmp_path: Path) -> None:
     report = judged()
-    first = reports.save(report, tmp_path / "validation_results")
-    second = reports.save(report, tmp_path / "validation_results")
+    first = report_files.save_report(report, tmp_path / "validation_results")
+    second = report_files.save_report(report, tmp_path / "validation_results")
     stamp = report.timestamp.replace("-", "").replace(":", "").replace("T", "_").removesuffix("Z")
     assert first.name == f"report_{stamp}.json"
     assert second.name == f"report_{stamp}_2.json"
-    assert reports.load(first) == report
-    assert reports.list_reports(first.parent) == [first, second]
+    assert report_files.load_report(first) == report
+    assert report_files.list_reports(first.parent) == [first, second]
 
 
 @pytest.mark.parametrize(
@@ -373,31 +373,31 @@ def test_report_is_named_by_its_time_and_round_trips(judged: Judge, tmp_path: Pa
 def test_file_that_is_not_a_report_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "report.json").write_text(text)
     with pytest.raises(InvalidInput, match=message):
-        reports.load(tmp_path / "report.json")
+        report_files.load_report(tmp_path / "report.json")
 
 
 def test_report_with_deeply_nested_options_is_refused(judged: Judge, tmp_path: Path) -> None:
-    path = reports.save(judged(), tmp_path)
+    path = report_files.save_report(judged(), tmp_path)
     nested: dict[str, Any] = {}
     for _ in range(500):
         nested = {"a": nested}
     path.write_text(json.dumps({**json.loads(path.read_text()), "options": {"ranking": nested}}))
     with pytest.raises(InvalidInput, match=r"is not a report: options\.ranking"):
-        reports.load(path)
+        report_files.load_report(path)
 
 
 def test_report_without_labels_is_refused_with_advice(judged: Judge, tmp_path: Path) -> None:
-    path = reports.save(judged(), tmp_path)
+    path = report_files.save_report(judged(), tmp_path)
     stored = json.loads(path.read_text())
     del stored["test_cases"][0]["labels"]
     path.write_text(json.dumps(stored))
     with pytest.raises(InvalidInput, match="another version of Pertinent; run `pertinent validate`"):
-        reports.load(path)
+        report_files.load_report(path)
 
 
 def test_full_precision_is_kept(judged: Judge, tmp_path: Path) -> None:
     report = judged()
-    path = reports.save(report, tmp_path)
+    path = report_files.save_report(report, tmp_path)
     stored = json.loads(path.read_text())
     assert stored["avg_latency_ms"] == report.avg_latency_ms
     assert not math.isclose(stored["avg_latency_ms"], round(stored["avg_latency_ms"], 3), abs_tol=1e-12)

@@ -14,9 +14,10 @@ from playwright.sync_api import Browser, expect
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.surfaces.web import STATIC
 from pertinent.types import Ranking
-from pertinent.validation import report
+from pertinent.validation import report_files
 from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
+from pertinent.validation.report import ValidationReport
 from pertinent.validation.validate import ValidationOptions, validate
 
 from ..servers.service import running_service
@@ -70,8 +71,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield served_at
 
 
-def _save(folder: Path, source: report.ValidationReport, day: int) -> None:
-    report.save(source.model_copy(update={"timestamp": f"2026-01-{10 + day}T12:00:00Z"}), folder)
+def _save(folder: Path, source: ValidationReport, day: int) -> None:
+    report_files.save_report(source.model_copy(update={"timestamp": f"2026-01-{10 + day}T12:00:00Z"}), folder)
 
 
 @pytest.fixture

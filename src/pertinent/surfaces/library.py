@@ -331,7 +331,7 @@ class Pertinent(ClosedAtExit):
                 `concurrency`.
 
         Returns:
-            The report. `pertinent.validation.report.save` writes it to a folder.
+            The report. `pertinent.validation.report_files.save_report` writes it to a folder.
 
         Examples:
             >>> report = pertinent.validate("golden.yaml", ranking="dense")

@@ -1,16 +1,11 @@
-"""The report of a validation: its model with seed 000's fields, and its files."""
+"""The report of a validation, with seed 000's fields."""
 
 from __future__ import annotations
 
-import os
-import re
-from datetime import datetime
-from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from .._internal.safe_json import parse_json
 from ..errors import InvalidInput
 from ..types import Hit
 from . import integrity, report_defaults
@@ -27,7 +22,6 @@ from .criteria import Criterion
 from .diagnosis import Diagnosis
 from .golden.golden_set import ANSWER_THRESHOLD, Category, ExpectedCriteria, QueryFilters, QueryType, Unit
 from .golden.short_forms import derive_id
-from .golden.text_files import write_atomically
 from .report_defaults import Verdict
 from .report_fields import (
     Count,
@@ -40,14 +34,8 @@ from .report_fields import (
     Text,
     Time,
     TopK,
-    to_invalid_input,
 )
 from .scoring import Case, finite_or_none
-
-SCHEMA_VERSION = 1
-FOLDER = "validation_results"
-OTHER_VERSION = "was written by another version of Pertinent; run `pertinent validate` again"
-FILE_NAME = re.compile(r"report_(\d{8}_\d{6})(?:_\d+)?\.json")
 
 CaseStatus = Literal["passed", "failed", "error", "refused"]
 
@@ -332,74 +320,3 @@ def json_schema() -> dict[str, Any]:
         "title": "Pertinent validation report",
         **ValidationReport.model_json_schema(),
     }
-
-
-def save(report: ValidationReport, folder: str | os.PathLike[str]) -> Path:
-    """Write the report to a file named after its time; a second report of that second gets a number.
-
-    Args:
-        report: The report.
-        folder: The folder; it is created where it does not exist.
-
-    Returns:
-        The path of the file.
-    """
-    folder = Path(folder)
-    text = report.model_dump_json(indent=2) + "\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        stamp = datetime.fromisoformat(report.timestamp).strftime("%Y%m%d_%H%M%S")
-        for number in range(1, 1000):
-            path = folder / (f"report_{stamp}.json" if number == 1 else f"report_{stamp}_{number}.json")
-            try:
-                path.touch(exist_ok=False)
-            except FileExistsError:
-                continue
-            write_atomically(path, text, field="output")
-            return path
-    except OSError as error:
-        raise InvalidInput("output", f"can't write to {folder}: {error.strerror or error}") from error
-    raise InvalidInput("output", f"{folder} already has 999 reports of this second")
-
-
-def load(path: str | os.PathLike[str]) -> ValidationReport:
-    """Load a report from a file; the error says what is wrong with the file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(
-            "report", f"{path} can't be read: {getattr(error, 'strerror', None) or error}"
-        ) from error
-    try:
-        fields = parse_json(text)
-    except ValueError as error:
-        raise InvalidInput("report", f"{path} is not JSON that can be read: {error}") from error
-    if isinstance(fields, dict) and fields.get("schema_version") not in (None, SCHEMA_VERSION):
-        raise InvalidInput("report", f"{path} {OTHER_VERSION}")
-    try:
-        report = ValidationReport.model_validate(fields)
-    except ValidationError as error:
-        has_version = isinstance(fields, dict) and "schema_version" in fields
-        if has_version and any(detail["type"] == "missing" for detail in error.errors()):
-            raise InvalidInput("report", f"{path} {OTHER_VERSION}") from error
-        raise InvalidInput("report", f"{path} is not a report: {to_invalid_input(error)}") from error
-    if "schema_version" in report.model_fields_set and _lacks_fields(report):
-        raise InvalidInput("report", f"{path} {OTHER_VERSION}")
-    return report
-
-
-def _lacks_fields(value: object) -> bool:
-    """Whether a part of a report was filled with a default; `save` writes every field."""
-    if isinstance(value, ReportPart):
-        names = type(value).model_fields
-        return not names.keys() <= value.model_fields_set or any(
-            _lacks_fields(getattr(value, name)) for name in names
-        )
-    if isinstance(value, dict):
-        return any(map(_lacks_fields, value.values()))
-    return isinstance(value, list) and any(map(_lacks_fields, value))
-
-
-def list_reports(folder: str | os.PathLike[str]) -> list[Path]:
-    """List the report files in a folder, oldest first."""
-    return sorted(path for path in Path(folder).glob("report_*.json") if FILE_NAME.fullmatch(path.name))

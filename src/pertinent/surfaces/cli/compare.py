@@ -64,9 +64,9 @@ def compare(
     reports can't be compared.
     """
     from ...validation.comparison import compare as comparing
-    from ...validation.report import load
+    from ...validation.report_files import load_report
 
-    comparison = comparing.compare_reports(load(before_path), load(after_path))
+    comparison = comparing.compare_reports(load_report(before_path), load_report(after_path))
     losses = [] if max_regression is None else comparing.find_regressions(comparison, max_regression)
     if as_json:
         fields = comparison.model_dump(mode="json")

@@ -250,11 +250,11 @@ def _find_default_golden(setting: Path | None) -> str:
 
 def _load_baseline(path: str, golden_set: GoldenSet) -> ValidationReport:
     """Load the report to compare with; raise InvalidInput if it can't be compared."""
-    from ...validation import report
     from ...validation.comparison.golden_change import check_baseline
+    from ...validation.report_files import load_report
 
     with _attribute_errors_to_baseline():
-        baseline_report = report.load(path)
+        baseline_report = load_report(path)
         check_baseline(baseline_report, golden_set)
     return baseline_report
 
@@ -315,9 +315,10 @@ def _write_reports(
     comparison: Comparison | None = None,
 ) -> list[Path]:
     """Write the report as JSON, HTML and in the requested formats; return the paths."""
-    from ...validation import rendering, report
+    from ...validation import rendering
+    from ...validation.report_files import save_report
 
-    path = report.save(result, folder)
+    path = save_report(result, folder)
     texts = {path.with_suffix(".html"): rendering.render_html(result)}
     if junit:
         texts[Path(junit)] = rendering.render_junit(result)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from ..._internal.messages import count_queries
 from ..._internal.regular_files import read_regular_file
 from ..._internal.safe_json import parse_json
-from ...validation import report
+from ...validation import report_files
 from ...validation.criteria import Criterion
 from ...validation.report_defaults import Verdict
 
@@ -105,7 +105,7 @@ class ReportFolder:
     def list_reports(self) -> tuple[list[ReportSummary], list[str]]:
         """Return the latest reports, newest first, and the names of files that can't be read."""
         with self._lock:
-            paths = report.list_reports(self.folder)[-MAX_REPORTS:]
+            paths = report_files.list_reports(self.folder)[-MAX_REPORTS:]
             by_name = {path.name: self._summarize(path) for path in paths}
             self._cache = {name: self._cache[name] for name in by_name if name in self._cache}
         summaries = [summary for summary in by_name.values() if summary]
@@ -114,7 +114,7 @@ class ReportFolder:
 
     def find_path(self, name: str) -> Path | None:
         """Return the file of a report; None if there is none, or if the name is not one of a report."""
-        if not report.FILE_NAME.fullmatch(name):
+        if not report_files.FILE_NAME.fullmatch(name):
             return None
         path = self.folder / name
         return path if path.is_file() else None

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from ...errors import InvalidInput
-from ...validation import report
 from ...validation.report import ValidationReport
+from ...validation.report_files import load_report
 from .errors import ApiError
 from .report_folder import ReportFolder, group_comparable
 from .service import get_service
@@ -86,7 +86,7 @@ def _load_report(folder: ReportFolder, name: str) -> ValidationReport:
     if path is None:
         raise ApiError(404, "not_found", f"there is no report {name!r}")
     try:
-        return report.load(path)
+        return load_report(path)
     except InvalidInput as error:
         raise ApiError(404, "not_found", f"{name} can't be read as a report") from error
 

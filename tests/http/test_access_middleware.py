@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app, server
+from pertinent.surfaces.http.client_address import client_of
 from pertinent.surfaces.http.rate_limit import RateLimit
 from pertinent.surfaces.library import Pertinent
 from pertinent.workspace.workspace import Workspace
@@ -361,6 +362,19 @@ def test_wrong_keys_are_rate_limited_by_address(serve: Serve) -> None:
     guesses = [service.client.get("/api/v1/documents", headers={"x-api-key": f"guess-{n}"}) for n in range(3)]
     assert [guess.status_code for guess in guesses] == [401, 401, 429]
     assert service.client.get("/api/v1/documents", headers={"x-api-key": KEYS[0]}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("203.0.113.7", "203.0.113.8", False),
+        ("203.0.113.7", "::ffff:203.0.113.7", True),
+    ],
+)
+def test_limits_count_an_ipv6_network_as_one_client(first: str, second: str, *, same: bool) -> None:
+    assert (client_of(first) == client_of(second)) == same
 
 
 def test_rate_limit_without_keys_is_per_address(serve: Serve) -> None:

@@ -8,8 +8,8 @@ import json
 import resource
 import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 import structlog
 import uvicorn
 
+from pertinent.surfaces.http import protocol
 from pertinent.surfaces.http.connection_limits import ConnectionLimits
 from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.http.protocol import create_protocol
@@ -135,6 +136,26 @@ class Gate:
         await send({"type": "http.response.body", "body": body})
 
 
+@asynccontextmanager
+async def listen(app: Any) -> AsyncIterator[tuple[tuple[str, int], set[Any]]]:
+    """Serve an application with the protocol of the service: its address, and its open connections."""
+    observer = Observer(structlog.get_logger())
+    limits = ConnectionLimits(observer, 10, 10, None, TrustedProxies(()))
+    config = uvicorn.Config(app, http=create_protocol(observer, limits), lifespan="off", log_config=None)
+    config.load()
+    state = uvicorn.Server(config).server_state
+    with socket.socket() as listener:
+        # Accepted connections inherit it: what the client does not read waits in the service.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+        listener.bind(("127.0.0.1", 0))
+        server = await asyncio.get_running_loop().create_server(
+            lambda: config.http_protocol_class(config=config, server_state=state, app_state={}),  # type: ignore[call-arg]
+            sock=listener,
+        )
+        yield listener.getsockname(), state.connections
+        server.close()
+
+
 def test_pipelined_requests_wait_unparsed_and_are_answered_in_order() -> None:
     """Each parsed request takes some kilobytes: 20,000 of them on each of 200 connections would be 10 GB."""
     paths = [f"/{number}" for number in range(20_000)]
@@ -143,30 +164,20 @@ def test_pipelined_requests_wait_unparsed_and_are_answered_in_order() -> None:
 
     async def exchange() -> list[str]:
         gate = Gate()
-        observer = Observer(structlog.get_logger())
-        limits = ConnectionLimits(observer, 10, 10, None, TrustedProxies(()))
-        config = uvicorn.Config(gate, http=create_protocol(observer, limits), lifespan="off", log_config=None)
-        config.load()
-        server = uvicorn.Server(config)
-        state, connections = server.server_state, server.server_state.connections
-        listening = await asyncio.get_running_loop().create_server(
-            lambda: config.http_protocol_class(config=config, server_state=state, app_state={}),  # type: ignore[call-arg]
-            "127.0.0.1",
-        )
-        reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
-        writer.write(requests)
-        bodies = []
-        for path in paths:
-            if path == "/0":
-                await asyncio.sleep(0.5)  # as much arrives as the service takes
-                gate.opened.set()
-            head = await reader.readuntil(b"\r\n\r\n")
-            assert head.startswith(b"HTTP/1.1 200")
-            bodies.append((await reader.readexactly(len(path))).decode())
-            waiting.extend(len(connection.pipeline) for connection in connections)  # type: ignore[union-attr]
-        writer.close()
-        listening.close()
-        return bodies
+        async with listen(gate) as (address, connections):
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(requests)
+            bodies = []
+            for path in paths:
+                if path == "/0":
+                    await asyncio.sleep(0.5)  # as much arrives as the service takes
+                    gate.opened.set()
+                head = await reader.readuntil(b"\r\n\r\n")
+                assert head.startswith(b"HTTP/1.1 200")
+                bodies.append((await reader.readexactly(len(path))).decode())
+                waiting.extend(len(connection.pipeline) for connection in connections)
+            writer.close()
+            return bodies
 
     assert asyncio.run(exchange()) == paths
     assert max(waiting) <= 100
@@ -194,6 +205,34 @@ def test_client_that_does_not_read_is_cut_off(start: Start, connect: Connect) ->
         assert time.monotonic() < deadline, "the connection is still open"
         time.sleep(0.1)
     assert not list_events(server, "unexpected")
+
+
+def test_client_that_reads_slowly_gets_the_whole_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes two seconds, in a service whose clients may read nothing for one second."""
+    monkeypatch.setattr(protocol, "WRITE_SECONDS", 1.0)
+    monkeypatch.setattr(protocol, "MIN_READ_BYTES", 1)
+    body = bytes(2_000_000)
+
+    async def respond(scope: Any, receive: Any, send: Any) -> None:
+        headers = [(b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def read() -> int:
+        loop = asyncio.get_running_loop()
+        async with listen(respond) as (address, _):
+            with socket.socket() as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+                connection.setblocking(False)
+                await loop.sock_connect(connection, address)
+                await loop.sock_sendall(connection, LIVEZ)
+                size = 0
+                while size < len(body) and (piece := await loop.sock_recv(connection, 50_000)):
+                    size += len(piece)
+                    await asyncio.sleep(len(piece) / 1_000_000)
+                return size
+
+    assert asyncio.run(read()) > len(body)
 
 
 def test_connections_of_an_address_are_bounded(start: Start, connect: Connect) -> None:

@@ -14,11 +14,12 @@ import schemathesis
 from schemathesis.generation import GenerationMode
 
 from pertinent.errors import SettingsError
-from pertinent.surfaces.http import labeling_session_builder
+from pertinent.surfaces.http import labeling_session_builder, labels_api
 from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.validation.golden import formats
 from pertinent.validation.golden import golden_set as files
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
+from pertinent.validation.labels.agreement import GradesByPassage, PairAgreement
 from pertinent.validation.labels.judgments import JudgmentLog
 from pertinent.validation.labels.labeling_session import LabelingSession
 
@@ -294,6 +295,25 @@ class TestSessionBuilder:
             assert labelling.client.get("/livez").status_code == 200
             released.set()
             assert response.result()["passage"]
+
+    def test_slow_work_of_labelling_stops_no_search(
+        self, labelling: Service, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert next_passage(labelling)["passage"]
+        asked, released = threading.Event(), threading.Event()
+
+        def wait_for_release(grades: GradesByPassage) -> list[PairAgreement]:
+            asked.set()
+            assert released.wait(20), "no search is answered meanwhile"
+            return []
+
+        monkeypatch.setattr(labels_api, "measure_agreement", wait_for_release)
+        with ThreadPoolExecutor(4) as pool:
+            waiting = [pool.submit(labelling.client.get, f"{LABELS}/agreement") for _ in range(4)]
+            assert asked.wait(10)
+            assert labelling.search().status_code == 200
+            released.set()
+            assert {response.result().status_code for response in waiting} == {200}
 
     def test_section_label_of_the_golden_file_counts_as_judged(self, serve: Serve, golden: Path) -> None:
         label = Label(grade=2, page="docs/joints.md", anchor="the-torque")

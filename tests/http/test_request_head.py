@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -130,6 +131,27 @@ def test_body_does_not_count_as_head(server: Server) -> None:
             response.begin()
             assert response.status == 400
             assert "body: is not JSON" in json.loads(response.read())["message"]
+
+
+@pytest.mark.parametrize("size", [1, 700, 5000], ids="pieces of {} bytes".format)
+def test_request_that_asks_for_another_protocol_keeps_its_body(server: Server, size: int) -> None:
+    """Java's HTTP client asks for HTTP/2 with its first request. The body looks like a request of its own."""
+    padding = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n" * 50
+    upgrade = POST + b"Upgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n"
+    requests = b""
+    for connection_header, body in (
+        (b"Upgrade, HTTP2-Settings", json.dumps({"query": "joint", "padding": padding}).encode()),
+        (b"Upgrade, HTTP2-Settings, close", b'{"query": "joint"}'),
+    ):
+        head = b"Connection: %s\r\nContent-Length: %d\r\n\r\n" % (connection_header, len(body))
+        requests += upgrade + head + body
+    with connect(server) as connection, connection.makefile("rb") as responses:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for start in range(0, len(requests), size):
+            connection.sendall(requests[start : start + size])
+        received = responses.read()
+    assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"400", b"200"]
+    assert b"padding: there is no such field" in received
 
 
 @pytest.mark.parametrize(

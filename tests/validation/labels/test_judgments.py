@@ -19,6 +19,7 @@ from pertinent.errors import InvalidInput, StoreError
 from pertinent.testing.pages import page
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet
 from pertinent.validation.labels.judgments import (
+    MAX_JUDGES,
     Judgment,
     JudgmentLog,
     LogEntry,
@@ -82,6 +83,15 @@ def test_torn_line_is_ignored_and_truncated_by_the_next_writer(
     log.add(late)
     assert log.read() == [*complete, late]
     assert log.path.read_bytes().endswith(b"\n")
+
+
+def test_number_of_judges_is_limited(log: JudgmentLog) -> None:
+    for number in range(MAX_JUDGES):
+        log.add(judge(0, 1, f"judge {number}"))
+    with pytest.raises(InvalidInput, match="50 judges already"):
+        log.add(judge(0, 1, "one too many"))
+    log.add(judge(1, 2, "judge 7"))
+    assert len(log.read()) == MAX_JUDGES + 1
 
 
 def test_undo_takes_back_a_judges_own_last_judgment(log: JudgmentLog) -> None:

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...identity import is_loopback
 from ..running_service import TOKEN_PREFIX
+from .client_address import client_of
 from .errors import ApiError, error_response
 from .observability import Observer
 from .rate_limit import RateLimit
@@ -181,7 +182,7 @@ class AccessMiddleware:
 
     def _check_public_access(self, scope: Scope, key: bytes) -> None:
         """Check the rate limit of a public key, and that the route is one that it may call."""
-        _check_rate(self._public_rate_limit, (key, _read_address(scope)), scope)
+        _check_rate(self._public_rate_limit, (key, _read_client(scope)), scope)
         if (scope["method"], scope["path"]) not in PUBLIC_ROUTES:
             raise ApiError(403, "forbidden", PUBLIC_KEY_REFUSED)
 
@@ -195,7 +196,7 @@ class AccessMiddleware:
         is_admitted = is_known or not needs_key
         if not (has_folder_token or (is_admitted and scope["path"].startswith(UNLIMITED_PATHS))):
             # Wrong keys count against the address, so that keys can't be guessed quickly.
-            _check_rate(self._rate_limit, key if is_known else _read_address(scope), scope)
+            _check_rate(self._rate_limit, key if is_known else _read_client(scope), scope)
         if not is_admitted:
             challenge = {"www-authenticate": 'Basic realm="pertinent", charset="UTF-8"'}
             raise ApiError(401, "unauthorized", _explain_refusal(scope, key), challenge)
@@ -251,9 +252,8 @@ def _explain_refusal(scope: Scope, key: bytes) -> str:
     return KEY_PARAMETER_WRONG if _read_key_parameter(scope["query_string"]) else KEY_MISSING
 
 
-def _read_address(scope: Scope) -> str:
-    address: str = (scope.get("client") or ("unknown",))[0]
-    return address
+def _read_client(scope: Scope) -> str:
+    return client_of((scope.get("client") or ("unknown",))[0])
 
 
 def _read_key(headers: Headers) -> bytes:

@@ -6,6 +6,7 @@ import math
 import time
 from collections import Counter
 
+from .client_address import client_of
 from .errors import ApiError
 from .observability import Observer
 from .trusted_proxies import TrustedProxies
@@ -44,7 +45,7 @@ class ConnectionLimits:
         self._total = total
         self._per_address = per_address
         self._proxies = proxies
-        self._by_address: Counter[str] = Counter()
+        self._by_client: Counter[str] = Counter()
         self._refused = 0
         self._next_log = -math.inf
         if descriptors is not None and total > descriptors - RESERVED_DESCRIPTORS:
@@ -67,20 +68,22 @@ class ConnectionLimits:
         if self.open >= self._total:
             self._record_refusal("max_connections", address)
             return ApiError(503, "service_unavailable", "too many connections; try again later", _RETRY)
-        if self._by_address[address] >= self._per_address and address not in self._proxies:
+        client = client_of(address)
+        if self._by_client[client] >= self._per_address and address not in self._proxies:
             self._record_refusal("max_connections_per_address", address)
             message = f"this address has {self._per_address} connections; close some, or try again later"
             return ApiError(429, "rate_limited", message, _RETRY)
-        self._by_address[address] += 1
+        self._by_client[client] += 1
         self.open += 1
         return None
 
     def release(self, address: str) -> None:
         """Forget a connection that `admit` has counted."""
         self.open -= 1
-        self._by_address[address] -= 1
-        if not self._by_address[address]:
-            del self._by_address[address]
+        client = client_of(address)
+        self._by_client[client] -= 1
+        if not self._by_client[client]:
+            del self._by_client[client]
 
     def _record_refusal(self, bound: str, address: str) -> None:
         """Count the refusal; log it, unless another one was logged a moment ago."""

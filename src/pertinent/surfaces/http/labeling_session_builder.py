@@ -145,7 +145,7 @@ async def run_in_session(request: Request, work: Callable[[LabelingSession], Res
     service.engine()  # raises a 503 if nothing is indexed
     try:
         session = await builder.session(service)
-        return await service.run_in_thread(lambda: work(session))
+        return await service.run_labeling(lambda: work(session))
     except InvalidInput as error:
         if error.field != "golden":
             raise

@@ -29,7 +29,10 @@ HEAD_SECONDS = 10
 """How long a client may take to send the head of a request."""
 
 WRITE_SECONDS = 10
-"""How long a client may read nothing of a response that waits for it."""
+"""In this time a client must read `MIN_READ_BYTES` of a response that waits for it."""
+
+MIN_READ_BYTES = 40 * 1024
+"""A client that reads less is disconnected, so that slow readers can't fill the memory with responses."""
 
 LINGER_SECONDS = 2.0
 """How long a refused client may take to read its answer."""
@@ -120,12 +123,34 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         try:
             self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            pass  # no other protocol is spoken here; the request is answered as it is
+        except httptools.HttpParserUpgrade as upgrade:
+            if self._is_upgrade():
+                self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
             self._refuse(_find_cause(error))
         if self._head_size > HEAD_LIMIT and not self._is_refused:
             self._refuse(_head_too_large())
+
+    def _is_upgrade(self) -> bool:
+        """Whether the head that was parsed asks for another protocol."""
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+
+    def _ignore_upgrade(self, unparsed: bytes) -> None:
+        """Parse the head again, without `Upgrade`: no other protocol is spoken here.
+
+        The parser takes what follows such a head for data of the other protocol. Java's HTTP client asks for
+        HTTP/2 with its first request, and that may have a body.
+        """
+        line = b"%s %s HTTP/%s" % (
+            self.parser.get_method(),
+            self.url,
+            self.parser.get_http_version().encode(),
+        )
+        fields = [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn's own
+        self._head_size = 0
+        self._feed_parser(b"\r\n".join([line, *fields, b"", unparsed]))
 
     def on_headers_complete(self) -> None:
         """Start the request, unless its head is too large."""
@@ -133,6 +158,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         fields = sum(len(name) + len(value) + len(b": \r\n") for name, value in self.headers)
         if len(self.url) + fields > HEAD_LIMIT:
             raise _head_too_large()
+        if self._is_upgrade():
+            return  # `_ignore_upgrade` starts it
         self._reads_head = False
         if self._wait_timer is not None:
             self._wait_timer.cancel()
@@ -145,6 +172,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Note the end of a request."""
+        if self._is_upgrade():
+            return
         self._head_size = 0
         self._reads_head = True
         super().on_message_complete()
@@ -159,9 +188,20 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._parse_data()
 
     def pause_writing(self) -> None:
-        """Limit the time in which the client reads nothing."""
+        """Limit the time that the client takes to read."""
         super().pause_writing()
-        self._write_timer = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+        self._limit_write()
+
+    def _limit_write(self) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        self._write_timer = self.loop.call_later(WRITE_SECONDS, self._check_write, waiting)
+
+    def _check_write(self, waiting: int) -> None:
+        """Disconnect a client that has read too little of the bytes that waited for it."""
+        if waiting - self.transport.get_write_buffer_size() < MIN_READ_BYTES:
+            self.transport.abort()
+        else:
+            self._limit_write()
 
     def resume_writing(self) -> None:
         """Note that the client reads."""

@@ -1,8 +1,8 @@
 """The service behind the routes: engine, batcher, health and thread pools.
 
 A search runs in one way: the answer cache is asked first, then the `QueryBatcher` runs the search in a
-thread. All other work of a route runs in the same thread pool, except reading from the catalog and
-validation, which have their own: while the catalog is silent, or tests run, searches still have theirs.
+thread. All other work of a route runs in the same thread pool, except reading from the catalog, validation
+and labelling, which have their own: while the catalog is silent, or tests run, searches still have theirs.
 `AccessMiddleware` ends each request after `request_timeout`.
 """
 
@@ -53,6 +53,7 @@ class Service:
     _threads: ThreadPoolExecutor = field(init=False)
     _catalog_threads: ThreadPoolExecutor = field(init=False)
     _validation_thread: ThreadPoolExecutor = field(init=False)
+    _labeling_thread: ThreadPoolExecutor = field(init=False)
     _probe_thread: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,12 +81,14 @@ class Service:
         self._catalog_threads = ThreadPoolExecutor(CATALOG_THREADS, thread_name_prefix="catalog")
         # One request may search a thousand times, and searches need their own threads.
         self._validation_thread = ThreadPoolExecutor(1, thread_name_prefix="validation")
+        # The judgments of a golden set are read and written one request at a time.
+        self._labeling_thread = ThreadPoolExecutor(1, thread_name_prefix="labelling")
         # Pages that are read must not delay a probe.
         self._probe_thread = ThreadPoolExecutor(1, thread_name_prefix="catalog-probe")
 
     def close(self) -> None:
         """End the threads; the service has new ones, since its application may be started again."""
-        for threads in (self._threads, self._validation_thread):
+        for threads in (self._threads, self._validation_thread, self._labeling_thread):
             threads.shutdown(wait=True)
         for threads in (self._catalog_threads, self._probe_thread):
             # A catalog that is silent is not waited for.
@@ -123,6 +126,10 @@ class Service:
     async def run_validation(self, work: Callable[[], Result]) -> Result:
         """Run the tests of a request in the thread for validation."""
         return await asyncio.get_running_loop().run_in_executor(self._validation_thread, work)
+
+    async def run_labeling(self, work: Callable[[], Result]) -> Result:
+        """Read or write judgments in the thread for labelling."""
+        return await asyncio.get_running_loop().run_in_executor(self._labeling_thread, work)
 
     async def read_catalog(self, read: Callable[[], Result]) -> Result:
         """Read from the catalog in its own thread pool."""

@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 from typing import Self
@@ -33,6 +34,12 @@ from ..golden.text_files import AnyPath
 SUFFIX = ".judgments.jsonl"
 NAME_MAX = 60
 NOTE_MAX = 1000
+
+MAX_JUDGES = 50
+"""How many judges a golden set can have: the agreement of every two of them is measured."""
+
+CACHED_LINES = 10_000
+"""How many lines are kept parsed: each judgment reads the whole log."""
 
 
 class Judgment(StrictModel):
@@ -163,19 +170,31 @@ class JudgmentLog:
         return find_effective(self.read())
 
     def add(self, judgment: Judgment) -> None:
-        """Save a judgment; it is on the disk when this returns."""
+        """Save a judgment; it is on the disk when this returns.
+
+        Raises:
+            InvalidInput: There are `MAX_JUDGES` judges, and this one is new.
+        """
         with self._open_locked() as file:
-            self._append(file, judgment)
+            content = _read_all(file)
+            entries = self._parse(content)
+            judges = {entry.judge for entry in entries if isinstance(entry, Judgment)}
+            if judgment.judge not in judges and len(judges) >= MAX_JUDGES:
+                raise InvalidInput(
+                    "judge", f"there are {MAX_JUDGES} judges already; use the name of one of them"
+                )
+            self._append(file, content, judgment)
 
     def undo(self, judge: str | None) -> Judgment | None:
         """Undo a judge's last judgment, and return it; None if there is none."""
         if not self.path.exists():
             return None
         with self._open_locked() as file:
-            effective = find_effective(self._parse(_read_all(file)))
+            content = _read_all(file)
+            effective = find_effective(self._parse(content))
             own = [judgment for judgment in effective if judgment.judge == judge]
             if own:
-                self._append(file, Undo(id=uuid4().hex, at=utc_now(), undoes=own[-1].id))
+                self._append(file, content, Undo(id=uuid4().hex, at=utc_now(), undoes=own[-1].id))
             return own[-1] if own else None
 
     def _parse(self, content: bytes) -> list[LogEntry]:
@@ -184,9 +203,8 @@ class JudgmentLog:
         numbered = ((f"{self.path}: line {number}", line) for number, line in enumerate(lines, start=1))
         return [_parse_entry(where, line) for where, line in numbered if line.strip()]
 
-    def _append(self, file: FileIO, entry: LogEntry) -> None:
-        content = _read_all(file)
-        self._parse(content)  # refuse to add to a damaged file
+    def _append(self, file: FileIO, content: bytes, entry: LogEntry) -> None:
+        """Write an entry behind the present content, which has been parsed: a damaged file stays as it is."""
         last_line = content.rfind(b"\n") + 1
         end = len(content) if _is_json(content[last_line:]) else last_line
         line = entry.model_dump_json(exclude_none=True).encode() + b"\n"
@@ -239,6 +257,7 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
+@lru_cache(maxsize=CACHED_LINES)
 def _parse_entry(where: str, line: bytes) -> LogEntry:
     try:
         fields = parse_json(line)

@@ -411,6 +411,20 @@ class TestJudgments:
         assert query.judgments == {TOPICS.chunks[1].chunk_id: median}
         assert len(query.relevant_spans) == bool(median)
 
+    @pytest.mark.parametrize("stored_hash", ["", "0" * 64])
+    def test_copies_are_known_by_their_text_not_by_the_stored_hash(self, stored_hash: str) -> None:
+        """The points of an external collection may have no hash, or the hash of something else."""
+        notice = "Keep your fingers away from the hinge."
+        arm, leg = (view(page(name, {"Notice": notice, "More": f"About the {name}."})) for name in ("a", "b"))
+        pages = [
+            replace(source, chunks=tuple(replace(chunk, content_hash=stored_hash) for chunk in source.chunks))
+            for source in (arm, leg)
+        ]
+        query = resolve_query(pages, Label(page="docs/a.md", anchor="notice"))
+        copies = [source.chunks[0].chunk_id for source in pages]
+        assert query.judgments == dict.fromkeys(copies, 2)
+        assert query.text_grades == {copies[0]: 2}
+
     def test_lost_label_judges_nothing(self) -> None:
         query = resolve_query(BOOK, Label(page="docs/gone.md"))
         assert (query.judgments, query.relevant_spans, query.external_ids) == ({}, (), {})

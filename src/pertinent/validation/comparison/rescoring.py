@@ -14,6 +14,7 @@ from typing import Literal
 
 from ..._internal.messages import format_count
 from .. import metrics
+from ..integrity import hash_text
 from ..metrics import MEASURES, SPAN_RECALL, Measure
 from ..report import SearchResult, TestCase, ValidationReport
 from ..scoring import label_ranking, seed_figures
@@ -161,7 +162,7 @@ def _to_passage(result: SearchResult) -> StoredPassage:
         document_id=result.document_id,
         start=-1 if result.start is None else result.start,
         end=-1 if result.end is None else result.end,
-        content_hash=result.content_hash or "",
+        content_hash=hash_text(result.content) if result.content else "",
     )
 
 

@@ -100,9 +100,9 @@ class _Corpus:
         self.matches: dict[Hashable, _Match] = {}
         """Cache: queries share labels, as the paraphrases of a question do."""
         self._addresses = addresses
-        self._by_hash: dict[str, list[Chunk]] = defaultdict(list)
+        self._by_text: dict[str, list[Chunk]] = defaultdict(list)
         for chunk in self.chunks.values():
-            self._by_hash[chunk.content_hash].append(chunk)
+            self._by_text[chunk.text].append(chunk)
         self._by_path: dict[str, list[IndexedPage]] = defaultdict(list)
         self._by_url: dict[str, list[IndexedPage]] = defaultdict(list)
         for page in self.pages:
@@ -113,7 +113,7 @@ class _Corpus:
 
     def find_copies(self, chunk: Chunk) -> list[Chunk]:
         """Find the chunks with the same text, the chunk itself included."""
-        return self._by_hash[chunk.content_hash]
+        return self._by_text[chunk.text]
 
     def find_pages(self, label: Label) -> list[IndexedPage]:
         """Find the pages that a label names: more than one if two sources have the same path."""

@@ -21,7 +21,7 @@ from ..labels import judgments
 from ..labels.resolve import ResolvedQuery
 from .csv_tables import WHOLE_NUMBER, read_table, write_table
 from .errors import build_model
-from .golden_set import GoldenQuery, GoldenSet, Unit, load_golden_file
+from .golden_set import GoldenQuery, GoldenSet, Unit, load_golden_file, record_unjudged
 from .text_files import AnyPath, read_utf8, write_atomically
 
 __all__ = [
@@ -134,7 +134,8 @@ def build_golden(
 ) -> GoldenSet:
     """Build a golden set from judgments and the texts of the queries, in the order of the texts.
 
-    Grades are clipped to 0 to 2, and queries without a relevant judgment are left out.
+    Grades are clipped to 0 to 2. Queries without a relevant judgment are left out where pages are judged, as
+    in BEIR, whose queries belong to several sets of judgments; `unjudged` counts them.
 
     Args:
         qrels: The judgments: of passages by chunk id, of pages by the page's path.
@@ -149,26 +150,30 @@ def build_golden(
     if not answered:
         raise InvalidInput("golden", f"{name} has no query with a relevant judgment")
     id_field = "page" if unit == "page" else "chunk"
+    included = (answered if unit == "page" else list(texts))[:limit]
     queries = []
-    for query in answered[:limit]:
+    for query in included:
         labels = [
             {id_field: document, "grade": min(max(grade, 0), MAX_GRADE)}
-            for document, grade in qrels[query].items()
+            for document, grade in qrels.get(query, {}).items()
         ]
         fields = {"id": query, "text": texts[query], "labels": labels}
         queries.append(build_model(GoldenQuery, f"query {query}", fields))
-    grades = [grade for query in answered[:limit] for grade in qrels[query].values()]
+    grades = [grade for query in included for grade in qrels.get(query, {}).values()]
+    unjudged = len(texts) - len(answered) if unit == "page" else 0
     facts = [
-        (len(texts) - len(answered), "queries without a relevant judgment left out"),
+        (unjudged, "queries without a relevant judgment left out"),
         (sum(grade > MAX_GRADE for grade in grades), f"grades above {MAX_GRADE} counted as {MAX_GRADE}"),
         (sum(grade < 0 for grade in grades), "grades below 0 counted as 0"),
     ]
     description = "; ".join(f"{count} {fact}" for count, fact in facts if count)
     # A BEIR query has one or two relevant documents, so P@5 can't be a criterion.
     criteria = Criteria(precision_at_5=0.0, queries_reaching=0.0, mrr=0.0) if unit == "page" else Criteria()
-    return GoldenSet(
+    golden = GoldenSet(
         name=name, description=description or None, unit=unit, criteria=criteria, queries=tuple(queries)
     )
+    record_unjudged(golden, unjudged)
+    return golden
 
 
 def build_qrels(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> Qrels:
@@ -255,7 +260,7 @@ def _read_trec_rows(path: Path) -> Iterator[_GradeRow]:
 def _read_beir_rows(path: Path) -> Iterator[_GradeRow]:
     for number, (where, line) in enumerate(_read_lines(path, "qrels")):
         cells = _split_columns("qrels", where, line.split("\t"), _BEIR_COLUMNS)
-        if number or WHOLE_NUMBER.fullmatch(cells[2]):  # most files begin with a header
+        if number or not cells[2].isidentifier():  # most files begin with a header: a word, not a grade
             yield _GradeRow(where, *cells)
 
 

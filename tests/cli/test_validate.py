@@ -211,6 +211,60 @@ def test_validate_checks_output_paths_before_it_runs(
     assert not Path("validation_results").exists()
 
 
+@pytest.mark.parametrize("option", ["--junit", "--markdown", "--pin"])
+@pytest.mark.parametrize(
+    "output",
+    ["golden.yaml", "../{folder}/golden.yaml", "link.yaml", "golden.yaml.judgments.jsonl", "old.json"],
+)
+def test_validate_never_overwrites_what_it_reads(run: Run, option: str, output: str) -> None:
+    before = write_golden().read_text()
+    Path("link.yaml").symlink_to("golden.yaml")
+    run("validate", "--json", "--output", "earlier")
+    newest = max(Path("earlier").glob("report_*.json"))
+    shutil.copy(newest, "old.json")
+    path = output.format(folder=Path.cwd().name)
+    result = run("validate", "golden.yaml", "--baseline", "old.json", option, path, exits=2)
+    assert f"{option}: can't write {path}: this run reads it" in result.stderr
+    assert Path("golden.yaml").read_text() == before
+    assert Path("old.json").read_text() == newest.read_text()
+    assert not Path("validation_results").exists()
+    assert not Path("golden.yaml.judgments.jsonl").exists()
+
+
+@pytest.mark.parametrize("output", ["x.qrels", "queries.tsv", "beir/queries.jsonl", "beir/qrels/test.tsv"])
+def test_validate_never_overwrites_judgments_or_their_queries(run: Run, output: str) -> None:
+    Path("beir/qrels").mkdir(parents=True)
+    Path("beir/queries.jsonl").write_text('{"_id": "q", "text": "joints"}')
+    Path("beir/qrels/test.tsv").write_text("q\tdocs/joints.md\t1\n")
+    Path("queries.tsv").write_text("q\tjoints")
+    Path("x.qrels").write_text("q 0 chunk 1")
+    before = Path(output).read_text()
+    golden = "beir:beir" if output.startswith("beir") else "x.qrels"
+    result = run("validate", golden, "--pin", output, exits=2)
+    assert "--pin: can't write" in result.stderr
+    assert Path(output).read_text() == before
+
+
+@pytest.mark.parametrize(("first", "second"), [("--pin", "--junit"), ("--junit", "--markdown")])
+def test_validate_refuses_two_outputs_to_one_file(run: Run, first: str, second: str) -> None:
+    write_golden()
+    result = run("validate", first, "out.txt", second, "./out.txt", exits=2)
+    assert f"{second}: can't write out.txt: {first} writes the same file" in result.stderr
+    assert not Path("out.txt").exists()
+
+
+def test_validate_may_write_outputs_to_a_device(run: Run) -> None:
+    write_golden()
+    run("validate", "--junit", "/dev/null", "--markdown", "/dev/null", exits=0)
+
+
+def test_validate_refuses_to_pin_a_part_of_the_golden_set(run: Run) -> None:
+    write_golden()
+    result = run("validate", "--limit", "1", "--pin", "pinned.yaml", exits=2)
+    assert "--pin: writes the whole golden set" in result.stderr
+    assert not Path("pinned.yaml").exists()
+
+
 def test_validate_checks_file_permissions_before_it_runs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     write_golden()
     Path("results.xml").write_text("kept")

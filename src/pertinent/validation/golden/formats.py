@@ -29,6 +29,7 @@ __all__ = [
     "Run",
     "build_golden",
     "build_qrels",
+    "list_golden_files",
     "read_beir",
     "read_golden",
     "read_qrels",
@@ -72,12 +73,11 @@ def read_golden(spec: str, limit: int | None = None, *, include_judgments: bool 
         return read_beir(Path(spec.removeprefix("beir:")).expanduser(), limit)
     path = Path(spec).expanduser()
     suffix = path.suffix.lower()
-    is_beir_table = suffix == ".tsv" and read_utf8(path).startswith("query-id")
     if suffix in (".yaml", ".yml", ".json"):
         golden = load_golden_file(path)
-    elif suffix in (".qrels", ".txt") or is_beir_table:
+    elif (is_trec := _is_trec(path)) or _is_beir_table(path):
         texts = _read_queries(_find_queries_beside(path))
-        rows = _read_beir_rows(path) if is_beir_table else _read_trec_rows(path)
+        rows = _read_trec_rows(path) if is_trec else _read_beir_rows(path)
         golden = build_golden(_collect_grades(rows, texts), texts, path.stem)
     elif suffix in (".csv", ".tsv"):
         golden = read_table(path)
@@ -89,6 +89,16 @@ def read_golden(spec: str, limit: int | None = None, *, include_judgments: bool 
         log = judgments.JudgmentLog.for_golden_file(path)
         golden = judgments.merge_judgments(golden, log.read_effective(), str(log.path))
     return golden.model_copy(update={"queries": golden.queries[:limit]})
+
+
+def list_golden_files(spec: str) -> list[Path]:
+    """List the files that `read_golden` reads, and the one with the judgments, which may not exist yet."""
+    if spec.startswith("beir:"):
+        folder = Path(spec.removeprefix("beir:")).expanduser()
+        return [folder / "queries.jsonl", _find_beir_qrels(folder)]
+    path = Path(spec).expanduser()
+    files = [path, judgments.JudgmentLog.for_golden_file(path).path]
+    return [*files, _find_queries_beside(path)] if _is_trec(path) or _is_beir_table(path) else files
 
 
 def read_beir(folder: AnyPath, limit: int | None = None) -> GoldenSet:
@@ -249,6 +259,14 @@ class _GradeRow(NamedTuple):
     query: str
     document: str
     grade: str
+
+
+def _is_trec(path: Path) -> bool:
+    return path.suffix.lower() in (".qrels", ".txt")
+
+
+def _is_beir_table(path: Path) -> bool:
+    return path.suffix.lower() == ".tsv" and read_utf8(path).startswith("query-id")
 
 
 def _read_trec_rows(path: Path) -> Iterator[_GradeRow]:

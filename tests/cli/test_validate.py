@@ -258,11 +258,11 @@ def test_validate_may_write_outputs_to_a_device(run: Run) -> None:
     run("validate", "--junit", "/dev/null", "--markdown", "/dev/null", exits=0)
 
 
-def test_validate_refuses_to_pin_a_part_of_the_golden_set(run: Run) -> None:
+def test_validate_pins_the_whole_golden_set_also_with_a_limit(run: Run) -> None:
     write_golden()
-    result = run("validate", "--limit", "1", "--pin", "pinned.yaml", exits=2)
-    assert "--pin: writes the whole golden set" in result.stderr
-    assert not Path("pinned.yaml").exists()
+    run("validate", "--limit", "1", "--pin", "pinned.yaml", exits=0)
+    pinned = yaml.safe_load(Path("pinned.yaml").read_text())
+    assert [query["id"] for query in pinned["queries"]] == [query["id"] for query in QUERIES]
 
 
 def test_validate_checks_file_permissions_before_it_runs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +301,7 @@ def test_validate_fits_headings_on_a_narrow_terminal(run: Run, monkeypatch: pyte
 
 
 def test_validate_uses_the_singular_for_one_query(run: Run) -> None:
-    write_golden(queries=QUERIES[:1])
+    write_golden(queries=QUERIES[:2])
     printed = " ".join(run("validate", "--limit", "1").output.split())
     assert "1 queries " not in printed.replace("1/1 queries", "")
     assert "Only the first query of the golden set was run" in printed

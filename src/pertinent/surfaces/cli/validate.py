@@ -182,11 +182,9 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
     if max_regression is not None and baseline is None:
         raise InvalidInput("--max-regression", "needs --baseline")
-    if pin and limit is not None:
-        raise InvalidInput("--pin", "writes the whole golden set, so it can't be used with --limit")
     settings = get_global_options(context).load_settings().settings
     path = golden or _find_default_golden(settings.golden)
-    golden_set = read_golden(path, limit)
+    golden_set = read_golden(path)
     options = ValidationOptions(
         ranking=ranking,
         threshold=threshold,
@@ -194,8 +192,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         concurrency=concurrency,
         audit=audit,
         path=path,
-        # A golden set with fewer queries is run in full.
-        limit=None if limit is None or len(golden_set.queries) < limit else limit,
+        limit=limit,
     )
     criteria = merge_criteria(
         settings.criteria, golden_set.criteria, parse_requirements(require or ()), strict=strict

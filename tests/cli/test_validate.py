@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -183,6 +184,8 @@ def test_validate_without_an_index_is_bad_input(run: Run) -> None:
         (["golden.yaml", "--require", "span_recall@7=0.5"], "span_recall@5"),
         (["golden.yaml", "--require", "p@5=7"], "criteria.at_least"),
         (["golden.yaml", "--baseline", "nowhere.json"], "nowhere.json can't be read"),
+        (["golden.yaml", "--require", "mrr=nan"], "criteria.mrr: must be a finite number"),
+        (["golden.yaml", "--require", "ndcg@10=inf"], "criteria.at_least.ndcg@10: must be a finite number"),
         (["golden.yaml", "--url", "localhost"], "http://"),
     ],
 )
@@ -413,6 +416,12 @@ def test_validate_keeps_the_report_if_the_baseline_has_nothing_to_compare(run: R
     result = run("validate", "--baseline", str(before), exits=2)
     assert "--baseline: there is nothing to compare" in result.stderr
     assert len(list(Path("validation_results").glob("report_*.json"))) == 2
+
+
+def test_validate_reports_a_golden_set_whose_name_is_not_utf_8(run: Run) -> None:
+    name = os.fsdecode(b"golden-\xff.yaml")
+    write_golden(name)
+    assert json.loads(run("validate", name, "--json").stdout)["golden"]["path"] == "golden-\ufffd.yaml"
 
 
 def test_validate_limit_runs_the_first_queries(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -191,7 +192,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         rerank=rerank,
         concurrency=concurrency,
         audit=audit,
-        path=path,
+        path=os.fsencode(path).decode(errors="replace"),  # a name that is not UTF-8 can't be in JSON
         limit=limit,
     )
     criteria = merge_criteria(

@@ -309,11 +309,11 @@ def _match_elsewhere(label: Label, quote: str, pages: Sequence[IndexedPage], cor
         hits = [(page, list(filter(page.is_findable, page.find_reading(reading)))) for page in candidates]
         hits = [(page, spans) for page, spans in hits if spans]
         matches = sum(len(spans) for _, spans in hits)
-        moved = not pages and matches == 1 and corpus.may_have_become(label, hits[0][0])
-        if matches and not moved and max(map(len, reading.parts)) < MIN_SIMILAR_LENGTH:
+        is_same_page = not pages and matches == 1 and corpus.may_have_become(label, hits[0][0])
+        if matches and not is_same_page and max(map(len, reading.parts)) < MIN_SIMILAR_LENGTH:
             names = format_list([page.name for page, _ in hits], MAX_CANDIDATES)
-            places = format_count(matches, "place has", "places have")
-            detail = f"its text is too short to be recognised on another page; {places} it, on {names}"
+            count = format_count(matches, "place has", "places have")
+            detail = f"its text is too short to be recognised on another page; {count} it, on {names}"
             return _Match("lost", detail=detail)
         if len(hits) == 1:
             ((page, spans),) = hits

@@ -323,8 +323,9 @@ def test_search_many_answers_in_order(library: Pertinent) -> None:
     assert [a.hits for a in answers] == [library.search(text, top_k=1).hits for text in texts]
     with pytest.raises(ValueError, match="text"):
         library.search_many(["fine", ""])
-    with pytest.raises(ValueError, match="texts"):
-        library.search_many("one text")
+    for no_list in ("one text", None, 5):
+        with pytest.raises(InvalidInput, match="texts: must be a list of texts"):
+            library.search_many(no_list)  # type: ignore[arg-type]
     assert len(library.search_many(text for text in texts)) == len(texts)  # type: ignore[arg-type]
     (answer,) = library.search_many(["messages"], filters={"url": "https://book.example/docs/joints"})
     assert {hit.chunk.title for hit in answer.hits} == {"Joints"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -183,6 +184,8 @@ def test_validate_without_an_index_is_bad_input(run: Run) -> None:
         (["golden.yaml", "--require", "span_recall@7=0.5"], "span_recall@5"),
         (["golden.yaml", "--require", "p@5=7"], "criteria.at_least"),
         (["golden.yaml", "--baseline", "nowhere.json"], "nowhere.json can't be read"),
+        (["golden.yaml", "--require", "mrr=nan"], "criteria.mrr: must be a finite number"),
+        (["golden.yaml", "--require", "ndcg@10=inf"], "criteria.at_least.ndcg@10: must be a finite number"),
         (["golden.yaml", "--url", "localhost"], "http://"),
     ],
 )
@@ -209,6 +212,60 @@ def test_validate_checks_output_paths_before_it_runs(
     result = run("validate", option, path, exits=2)
     assert f"{option}: can't write" in result.stderr
     assert not Path("validation_results").exists()
+
+
+@pytest.mark.parametrize("option", ["--junit", "--markdown", "--pin"])
+@pytest.mark.parametrize(
+    "output",
+    ["golden.yaml", "../{folder}/golden.yaml", "link.yaml", "golden.yaml.judgments.jsonl", "old.json"],
+)
+def test_validate_never_overwrites_what_it_reads(run: Run, option: str, output: str) -> None:
+    before = write_golden().read_text()
+    Path("link.yaml").symlink_to("golden.yaml")
+    run("validate", "--json", "--output", "earlier")
+    newest = max(Path("earlier").glob("report_*.json"))
+    shutil.copy(newest, "old.json")
+    path = output.format(folder=Path.cwd().name)
+    result = run("validate", "golden.yaml", "--baseline", "old.json", option, path, exits=2)
+    assert f"{option}: can't write {path}: this run reads it" in result.stderr
+    assert Path("golden.yaml").read_text() == before
+    assert Path("old.json").read_text() == newest.read_text()
+    assert not Path("validation_results").exists()
+    assert not Path("golden.yaml.judgments.jsonl").exists()
+
+
+@pytest.mark.parametrize("output", ["x.qrels", "queries.tsv", "beir/queries.jsonl", "beir/qrels/test.tsv"])
+def test_validate_never_overwrites_judgments_or_their_queries(run: Run, output: str) -> None:
+    Path("beir/qrels").mkdir(parents=True)
+    Path("beir/queries.jsonl").write_text('{"_id": "q", "text": "joints"}')
+    Path("beir/qrels/test.tsv").write_text("q\tdocs/joints.md\t1\n")
+    Path("queries.tsv").write_text("q\tjoints")
+    Path("x.qrels").write_text("q 0 chunk 1")
+    before = Path(output).read_text()
+    golden = "beir:beir" if output.startswith("beir") else "x.qrels"
+    result = run("validate", golden, "--pin", output, exits=2)
+    assert "--pin: can't write" in result.stderr
+    assert Path(output).read_text() == before
+
+
+@pytest.mark.parametrize(("first", "second"), [("--pin", "--junit"), ("--junit", "--markdown")])
+def test_validate_refuses_two_outputs_to_one_file(run: Run, first: str, second: str) -> None:
+    write_golden()
+    result = run("validate", first, "out.txt", second, "./out.txt", exits=2)
+    assert f"{second}: can't write out.txt: {first} writes the same file" in result.stderr
+    assert not Path("out.txt").exists()
+
+
+def test_validate_may_write_outputs_to_a_device(run: Run) -> None:
+    write_golden()
+    run("validate", "--junit", "/dev/null", "--markdown", "/dev/null", exits=0)
+
+
+def test_validate_pins_the_whole_golden_set_also_with_a_limit(run: Run) -> None:
+    write_golden()
+    run("validate", "--limit", "1", "--pin", "pinned.yaml", exits=0)
+    pinned = yaml.safe_load(Path("pinned.yaml").read_text())
+    assert [query["id"] for query in pinned["queries"]] == [query["id"] for query in QUERIES]
 
 
 def test_validate_checks_file_permissions_before_it_runs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +304,7 @@ def test_validate_fits_headings_on_a_narrow_terminal(run: Run, monkeypatch: pyte
 
 
 def test_validate_uses_the_singular_for_one_query(run: Run) -> None:
-    write_golden(queries=QUERIES[:1])
+    write_golden(queries=QUERIES[:2])
     printed = " ".join(run("validate", "--limit", "1").output.split())
     assert "1 queries " not in printed.replace("1/1 queries", "")
     assert "Only the first query of the golden set was run" in printed
@@ -359,6 +416,12 @@ def test_validate_keeps_the_report_if_the_baseline_has_nothing_to_compare(run: R
     result = run("validate", "--baseline", str(before), exits=2)
     assert "--baseline: there is nothing to compare" in result.stderr
     assert len(list(Path("validation_results").glob("report_*.json"))) == 2
+
+
+def test_validate_reports_a_golden_set_whose_name_is_not_utf_8(run: Run) -> None:
+    name = os.fsdecode(b"golden-\xff.yaml")
+    write_golden(name)
+    assert json.loads(run("validate", name, "--json").stdout)["golden"]["path"] == "golden-\ufffd.yaml"
 
 
 def test_validate_limit_runs_the_first_queries(run: Run) -> None:

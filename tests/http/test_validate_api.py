@@ -261,7 +261,7 @@ def test_seed_004_blank_id_is_refused_and_named(service: Service, changes: dict[
         service.pertinent.run_tests([make_test(service, **changes)])
 
 
-@pytest.mark.parametrize("tests", [[{"test_id": "x"}], "tests", {}, []])
+@pytest.mark.parametrize("tests", [[{"test_id": "x"}], "tests", {}, [], None, 5])
 def test_python_validation_errors_name_the_field(service: Service, tests: Any) -> None:
     with pytest.raises(InvalidInput, match="tests"):
         service.pertinent.run_tests(tests)

@@ -236,6 +236,21 @@ def test_missing_golden_set_is_invalid_and_says_so(runner: Runner) -> None:
 
 
 @pytest.mark.slow
+def test_run_without_a_report_does_not_show_that_of_an_earlier_run(runner: Runner) -> None:
+    runner.run_step("Index")
+    runner.run_step("Validate")
+    earlier = Path(runner.outputs["report"])
+    runner.inputs["golden"] = "missing.yaml"
+    runner.run_step("Validate")
+    runner.run_step("Summary")
+    assert runner.outputs == {"code": "2", "verdict": "INVALID", "report": "", "junit": ""}
+    assert "missing.yaml" in runner.summary
+    assert "PASS" not in runner.summary
+    assert not (earlier.parent / "junit.xml").exists()
+    assert earlier.exists()
+
+
+@pytest.mark.slow
 def test_missing_baseline_is_named_as_the_input(runner: Runner) -> None:
     runner.run_step("Index")
     runner.inputs["baseline"] = "baseline.json"

@@ -49,9 +49,7 @@ CHUNK = Chunk(
 def chunk_of(point_id: PointId) -> Chunk:
     """A chunk whose id, page and text follow from its point."""
     number = point_id.int if isinstance(point_id, UUID) else point_id
-    return replace(
-        CHUNK, chunk_id=str(point_id), document_id=f"page-{number % 3}", content_hash=f"{number % 7}"
-    )
+    return replace(CHUNK, chunk_id=str(point_id), document_id=f"page-{number % 3}", text=f"{number % 7}")
 
 
 def rank_all(candidates: Candidates, ranking: Ranking) -> list[tuple[PointId, float, Scores]]:
@@ -157,7 +155,7 @@ def test_select_lists_the_best_hits_that_pass_every_limit(
     assert len(hits) <= options.top_k
     assert all(hit.score >= options.threshold for hit in hits)
     assert hits == [hit for hit in ranked.hits if hit in hits]
-    texts = [hit.chunk.content_hash for hit in hits]
+    texts = [hit.chunk.text for hit in hits]
     assert not options.distinct or len(set(texts)) == len(texts)
     pages = [hit.chunk.document_id for hit in hits]
     assert all(pages.count(page) <= (options.per_page or len(pages)) for page in pages)
@@ -166,7 +164,7 @@ def test_select_lists_the_best_hits_that_pass_every_limit(
         assert (
             hit in hits
             or hit.score < options.threshold
-            or (options.distinct and hit.chunk.content_hash in texts)
+            or (options.distinct and hit.chunk.text in texts)
             or (options.per_page and pages.count(hit.chunk.document_id) >= options.per_page)
         )
     assert [candidate.hit for candidate in excluded] == [hit for hit in ranked.hits if hit not in hits][:5]

@@ -19,6 +19,7 @@ from pertinent.validation.acceptance_checks import AcceptanceCheck
 from pertinent.validation.diagnosis import Diagnosis
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report import TestCase, ValidationReport
+from pertinent.validation.target import PageView
 from pertinent.validation.validate import ValidationOptions, validate
 from pertinent.workspace.workspace import Workspace
 
@@ -127,6 +128,25 @@ class FailingPipeline:
         if not self._texts or text in self._texts:
             raise IndexFailure("the index is on fire")
         return self._inner.search(text, options)
+
+
+class UnhashedPipeline:
+    """A pipeline whose chunks have no stored hash, as in many external collections."""
+
+    def __init__(self, inner: LocalPipeline) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def search(self, text: str, options: SearchOptions) -> Answer:
+        answer = self._inner.search(text, options)
+        hits = tuple(replace(hit, chunk=replace(hit.chunk, content_hash="")) for hit in answer.hits)
+        return replace(answer, hits=hits)
+
+    def pages(self) -> Iterator[PageView]:
+        for view in self._inner.pages():
+            yield replace(view, chunks=tuple(replace(chunk, content_hash="") for chunk in view.chunks))
 
 
 @pytest.fixture

@@ -10,12 +10,25 @@ import qdrant_edge as qdrant
 
 from pertinent.identity import content_hash, point_id
 from pertinent.stores.edge import EdgeIndex
+from pertinent.surfaces.validation_targets import LocalPipeline
 from pertinent.types import Chunk
 from pertinent.validation.golden.golden_set import GoldenSet
 from pertinent.validation.report_files import load_report, save_report
+from pertinent.validation.validate import validate
 from pertinent.workspace.workspace import Workspace
 
-from .conftest import PARTS, Judge, change_query, find_check, find_diagnosis, golden, has_issue, labels_on
+from .conftest import (
+    PARTS,
+    Judge,
+    UnhashedPipeline,
+    change_query,
+    find_case,
+    find_check,
+    find_diagnosis,
+    golden,
+    has_issue,
+    labels_on,
+)
 
 
 def shard(stored: Workspace) -> Any:
@@ -216,3 +229,16 @@ def test_unjudged_results_are_diagnosed(judged: Judge) -> None:
     assert diagnosis.kind == "unjudged"
     assert diagnosis.unjudged >= 2
     assert has_issue(report, "pertinent label")
+
+
+def test_missing_hashes_change_no_measure(stored: Workspace) -> None:
+    """Chunks without a hash are no copies of each other: an irrelevant result stays irrelevant."""
+    wrong = change_query("gripper", labels=labels_on("knee", "hinge"))
+    hashed = validate(LocalPipeline(stored), wrong)
+    unhashed = validate(UnhashedPipeline(LocalPipeline(stored)), wrong)
+    assert unhashed.hash_validation_pass_rate == 0.0
+    assert find_case(unhashed, "gripper").metrics["success@5"] == 0.0
+    assert [case.metrics for case in unhashed.test_cases] == [case.metrics for case in hashed.test_cases]
+    assert [case.diagnosis for case in unhashed.test_cases] == [case.diagnosis for case in hashed.test_cases]
+    assert unhashed.fingerprints["corpus"] == hashed.fingerprints["corpus"]
+    assert unhashed.passages == hashed.passages

@@ -61,9 +61,9 @@ def test_changed_is_diagnosed(stored: Workspace, judged: Judge) -> None:
     records, _ = shard(stored).scroll(qdrant.ScrollRequest(limit=1000, with_payload=True, with_vector=True))
     by_id = {str(record.id): record for record in records}
     vectors = [by_id[str(point)].vector for point in unlike]
-    text = {"title": "Battery", "section": "", "text": "Something else stands here now."}
+    fields = {"title": "Battery", "section": ""}
     points = [
-        qdrant.Point(record.id, vector, {**record.payload, **text})
+        qdrant.Point(record.id, vector, {**record.payload, **fields, "text": f"Not {record.payload['text']}"})
         for record, vector in zip((by_id[str(point_id(c.chunk_id))] for c in chunks), vectors, strict=True)
     ]
     shard(stored).update(qdrant.UpdateOperation.upsert_points(points))

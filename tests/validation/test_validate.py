@@ -563,6 +563,20 @@ def test_labelled_text_on_two_pages_is_one_answer(stored: Workspace, judged: Jud
     assert judged(single, together=False).golden.ceiling == 0.0
 
 
+@pytest.mark.parametrize(("limit", "count"), [(2, 2), (10, 10), (99, 10)])
+def test_limit_runs_the_first_queries(judged: Judge, limit: int, count: int) -> None:
+    report = judged(limit=limit, together=False)
+    assert [case.query.id for case in report.test_cases] == [query.id for query in golden().queries[:count]]
+    assert ("Only the first 2 queries of the golden set were run." in report.summary) == (count == 2)
+    assert report.options["limit"] == (2 if count == 2 else None)
+
+
+@pytest.mark.parametrize("limit", [0, -1, "2", True])
+def test_limit_below_one_is_refused(limit: Any) -> None:
+    with pytest.raises(InvalidInput, match="limit: must be"):
+        ValidationOptions(limit=limit)
+
+
 def test_golden_set_with_a_lone_surrogate_is_refused(tmp_path: Path) -> None:
     (tmp_path / "golden.json").write_text('{"queries": [{"id": "x", "text": "\\ud800"}]}')
     with pytest.raises(InvalidInput, match="surrogate"):

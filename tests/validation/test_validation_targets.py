@@ -16,7 +16,7 @@ from pertinent._internal.progress import NoProgress
 from pertinent.errors import IndexFailure, InvalidInput, SettingsError
 from pertinent.identity import content_hash
 from pertinent.surfaces.reindex_gate import ReindexGate
-from pertinent.surfaces.validation_targets import LocalPipeline, RemoteService
+from pertinent.surfaces.validation_targets import LocalPipeline, RemoteService, validate_golden
 from pertinent.types import SearchOptions
 from pertinent.validation.runner import QueryRunner
 from pertinent.validation.target import ValidationTarget
@@ -54,6 +54,12 @@ def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> N
     for name in ("corpus", "golden"):
         assert over_http.fingerprints[name] == local.fingerprints[name]
     assert over_http.fingerprints["subject"].rstrip("/") == url
+
+
+@pytest.mark.parametrize("no_golden_set", [None, 5, b"golden.yaml"])
+def test_golden_set_of_another_type_is_refused(pipeline: LocalPipeline, no_golden_set: Any) -> None:
+    with pytest.raises(InvalidInput, match="golden: must be a file"):
+        validate_golden(pipeline, no_golden_set, {})
 
 
 @pytest.mark.parametrize("surface", ["local", "service"])

@@ -27,6 +27,7 @@ from .conftest import (
     FailingPipeline,
     Judge,
     change_query,
+    find_case,
     find_diagnosis,
     golden,
     labels_on,
@@ -318,3 +319,26 @@ class TestNextSteps:
         assert diagnosis.detail == (
             f"5 of the first 5 results are unjudged; the next relevant passage is at rank {rank}"
         )
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 3, 5])
+def test_measures_of_the_first_five_end_with_the_results(judged: Judge, top_k: int) -> None:
+    """A relevant passage beyond `top_k` is no success: the caller does not get it."""
+    few = change_query("knee", labels=labels_on("knee", *PARTS[1:]), top_k=top_k)
+    case = find_case(judged(few, together=False), "knee")
+    relevant = sum(label > 0 for label in case.relevance_labels)
+    assert relevant == top_k - 1
+    expected = {
+        "success@1": 0.0, "success@5": float(relevant > 0), "p@3": min(relevant, 2) / 3, "p@5": relevant / 5,
+        "recall@5": relevant / 5, "rcap@5": relevant / 5, "success@10": 1.0,
+    }  # fmt: skip
+    assert {name: case.metrics[name] for name in expected} == pytest.approx(expected)
+
+
+def test_success_beyond_top_k_is_no_pass(judged: Judge) -> None:
+    criteria = {"queries_reaching": 0, "mrr": 0, "at_least": {"success@5": 0.8}}
+    labels = labels_on("knee", *PARTS[1:])
+    query = {"id": "knee", "text": "the hinge of the knee", "labels": labels, "top_k": 1}
+    report = judged(GoldenSet.model_validate({"queries": [query], "criteria": criteria}), together=False)
+    assert report.test_cases[0].complaints == ["none of the first 5 results is relevant"]
+    assert report.verdict == "FAIL"

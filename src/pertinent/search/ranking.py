@@ -330,7 +330,7 @@ def select(ranked: Ranked, options: SearchOptions, phrases: Sequence[str] = ()) 
             reason = f"score {hit.score:.3f} is below the threshold {options.threshold:g}"
         elif phrases and not contains_phrases(hit.chunk, phrases):
             reason = "it does not have the quoted words"
-        elif options.distinct and hit.chunk.content_hash in texts:
+        elif options.distinct and hit.chunk.text in texts:
             reason = "its text is that of a better hit, word for word"
         elif options.per_page is not None and hits_of_page[page] >= options.per_page:
             reason = f"its page has {options.per_page} better hits already"
@@ -338,7 +338,7 @@ def select(ranked: Ranked, options: SearchOptions, phrases: Sequence[str] = ()) 
             reason = f"the list is full: top_k is {options.top_k}"
         else:
             hits_of_page[page] += 1
-            texts.add(hit.chunk.content_hash or hit.chunk.chunk_id)
+            texts.add(hit.chunk.text)
             hits.append(hit)
             continue
         if len(excluded) < EXCLUDED_LIMIT:

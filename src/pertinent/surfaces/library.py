@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -287,8 +287,8 @@ class Pertinent(ClosedAtExit):
         Returns:
             An answer for each text, in the same order.
         """
-        if isinstance(texts, str):
-            raise InvalidInput("texts", "must be a list of texts, not one text")
+        if isinstance(texts, str) or not isinstance(texts, Iterable):
+            raise InvalidInput("texts", "must be a list of texts")
         checked_options = make_options(**options)
         queries = [(ENGINE.check_query(text), checked_options) for text in texts]
         answers = []

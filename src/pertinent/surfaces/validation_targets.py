@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from ..errors import IndexFailure
+from ..errors import IndexFailure, InvalidInput
 from ..health import audit
 from ..limits import ENGINE, check_options
 from ..ports import Embedder
@@ -184,6 +184,8 @@ def validate_golden(
     from ..validation.golden.golden_set import GoldenSet
     from ..validation.validate import ValidationOptions, validate
 
+    if not isinstance(golden, str | os.PathLike | GoldenSet):
+        raise InvalidInput("golden", f"must be a file, beir:FOLDER or a GoldenSet, not {golden!r}")
     golden_set = golden if isinstance(golden, GoldenSet) else read_golden(os.fspath(golden))
     merged = merge_criteria(criteria, golden_set.criteria)
     return validate(target, golden_set, ValidationOptions(**options), merged, progress)

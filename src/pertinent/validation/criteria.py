@@ -26,7 +26,7 @@ _EXACT = ("audit", "baseline", "damaged points", "results unlike their page")
 class Criteria(BaseModel):
     """The limits that a run must meet; seed 000's unless the golden set or the settings set others."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     precision_at_5: float = Field(default=0.80, ge=0.0, le=1.0, description="The P@5 that a query must reach")
     queries_reaching: float = Field(
@@ -36,12 +36,9 @@ class Criteria(BaseModel):
     metadata_completeness: float = Field(default=1.0, ge=0.0, le=1.0)
     hash_validation: float = Field(default=1.0, ge=0.0, le=1.0)
     p95_latency_ms: float = Field(
-        default=2000.0,
-        gt=0.0,
-        allow_inf_nan=False,
-        description="The limit that the 95th percentile must stay below",
+        default=2000.0, gt=0.0, description="The limit that the 95th percentile must stay below"
     )
-    at_least: dict[str, Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]] = Field(
+    at_least: dict[str, Annotated[float, Field(ge=0.0, le=1.0)]] = Field(
         default_factory=dict,
         description="Further means and the value that each must reach, such as ndcg@10: 0.6",
     )

@@ -161,8 +161,8 @@ class FailureAnalyzer:
         return list(copies.values())
 
     def _text_key(self, name: str) -> str:
-        """Return the hash of a chunk's text, since a search shows each text once; a page is its own key."""
-        return self._chunks[name].content_hash if name in self._chunks else name
+        """Return a chunk's text, since a search shows each text once; a page is its own key."""
+        return self._chunks[name].text if name in self._chunks else name
 
     def _search_without_filters(self, case: Case) -> tuple[Hit, ...]:
         query = case.query.model_copy(update={"filters": QueryFilters()})

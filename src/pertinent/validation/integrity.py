@@ -59,7 +59,12 @@ def find_damage(chunk: Chunk) -> dict[str, InvalidInput]:
 
 def hash_matches(chunk: Chunk) -> bool:
     """Return whether the stored hash is that of the text."""
-    return hashlib.sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest() == chunk.content_hash
+    return hash_text(chunk.text) == chunk.content_hash
+
+
+def hash_text(text: str) -> str:
+    """Return the hash that a chunk with this text should have; damaged text has one too."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def completeness(chunks: Sequence[Chunk]) -> float:

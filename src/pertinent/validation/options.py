@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..limits import ENGINE, check_count
+from ..limits import ENGINE, check_at_least, check_count
 from ..types import Ranking
 
 MOST_AT_ONCE = 64
@@ -33,8 +33,10 @@ class ValidationOptions:
     path: str | None = None
     """The file of the golden set."""
     limit: int | None = None
-    """How many of its queries were run; None where all were."""
+    """How many of its queries are run, the first ones; all unless given."""
 
     def __post_init__(self) -> None:
         ENGINE.check_threshold(self.threshold)
         check_count("concurrency", self.concurrency, MOST_AT_ONCE)
+        if self.limit is not None:
+            check_at_least("limit", self.limit, 1)

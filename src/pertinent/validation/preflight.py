@@ -27,6 +27,7 @@ def list_notes(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteri
         *_note_label_faults(golden, resolved),
         *_note_ceilings(golden, resolved, criteria),
         *_note_unlabeled(golden),
+        *_note_unjudged(golden),
         *_note_duplicates(golden),
         *_note_size(golden),
     ]
@@ -119,6 +120,13 @@ def _note_unlabeled(golden: GoldenSet) -> list[str]:
         return []
     have = format_count(len(names), "answerable query has", "answerable queries have")
     return [f"{have} no label of a relevant passage: {format_list(names, MAX_LOST)}"]
+
+
+def _note_unjudged(golden: GoldenSet) -> list[str]:
+    if not golden.unjudged:
+        return []
+    have = format_count(golden.unjudged, "query has", "queries have")
+    return [f"{have} no relevant judgment in the BEIR folder; as usual for BEIR, such queries are left out"]
 
 
 def _note_duplicates(golden: GoldenSet) -> list[str]:

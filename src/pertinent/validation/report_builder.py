@@ -263,7 +263,7 @@ class ReportBuilder:
         corpus = hashlib.sha256()
         for page in sorted(self.pages, key=lambda page: page.document_id):
             for chunk in page.chunks:
-                corpus.update(f"{chunk.chunk_id}\0{chunk.content_hash}\0".encode())
+                corpus.update(f"{chunk.chunk_id}\0{integrity.hash_text(chunk.text)}\0".encode())
         facts = {
             "golden": fingerprint_golden(self.golden),
             "corpus": corpus.hexdigest(),

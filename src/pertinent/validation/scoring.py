@@ -90,20 +90,18 @@ def judge_outcomes(
         resolved: The labels by query id.
         criteria: The P@5 that a query must reach, and the further measures to compute.
     """
-    texts = [resolved[outcome.query.id].text_grades for outcome in outcomes]
-    rankings = [
-        tuple(map(resolved[outcome.query.id].text_id, result_ids(outcome.deep_results, golden.unit)))
-        for outcome in outcomes
-    ]
+    labels_of = [resolved[outcome.query.id] for outcome in outcomes]
+    texts = [query_labels.text_grades for query_labels in labels_of]
+    results = _list_text_ids([outcome.results for outcome in outcomes], labels_of, golden.unit)
+    rankings = _list_text_ids([outcome.deep_results for outcome in outcomes], labels_of, golden.unit)
     judges_precision = preflight.can_judge_precision(golden, resolved, criteria)
     needed = math.ceil(criteria.precision_at_5 * TOP - 1e-9) if judges_precision else 1
     further = [name for name in criteria.at_least if name not in (*MEASURES, metrics.SPAN_RECALL)]
-    table = metrics.evaluate_all(rankings, texts, [*MEASURES, *further])
+    table = evaluate_lists(results, rankings, texts, [*MEASURES, *further])
     cases = []
     for index, outcome in enumerate(outcomes):
-        query_labels = resolved[outcome.query.id]
-        ids = map(query_labels.text_id, result_ids(outcome.results, golden.unit))
-        labels = label_ranking(list(ids), query_labels.text_grades)
+        query_labels = labels_of[index]
+        labels = label_ranking(results[index], texts[index])
         measures = {name: float(column[index]) for name, column in table.items()}
         measures |= seed_figures(labels)
         measures[metrics.SPAN_RECALL] = _span_recall(outcome.results[:TOP], query_labels)
@@ -123,6 +121,44 @@ def judge_outcomes(
             )
         )
     return cases
+
+
+def _list_text_ids(
+    lists: Sequence[Sequence[Hit]], labels_of: Sequence[ResolvedQuery], unit: Unit
+) -> list[tuple[str, ...]]:
+    """Return the ids of each list; copies of a text share one."""
+    return [
+        tuple(map(query_labels.text_id, result_ids(hits, unit)))
+        for hits, query_labels in zip(lists, labels_of, strict=True)
+    ]
+
+
+def evaluate_lists(
+    results: Sequence[Sequence[str]],
+    rankings: Sequence[Sequence[str]],
+    judgments: Sequence[Mapping[str, int]],
+    names: Sequence[str],
+) -> dict[str, metrics.Column]:
+    """Compute measures by name, each from the list that it is about.
+
+    Args:
+        results: The ids of the results that the caller of each query got.
+        rankings: The ids of the results, followed by those of the deep ranking.
+        judgments: The grades of each query by id.
+        names: The measures.
+    """
+    near = [name for name in names if measures_results(name)]
+    far = [name for name in names if name not in near]
+    table = metrics.evaluate_all(results, judgments, near) | metrics.evaluate_all(rankings, judgments, far)
+    return {name: table[name] for name in names}
+
+
+def measures_results(name: str) -> bool:
+    """Return whether a measure is about the results that the caller got, not about the deep ranking.
+
+    A query fails by its first five results, so no measure of these may count one beyond its `top_k`.
+    """
+    return name == "rr_best" or metrics.Measure.parse(name).cutoff <= TOP
 
 
 def label_ranking(ids: Sequence[str], judgments: Mapping[str, int]) -> tuple[int | None, ...]:

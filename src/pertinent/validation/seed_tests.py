@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -138,7 +138,7 @@ class ValidationRun(BaseModel):
 
 def parse_tests(entries: Sequence[Mapping[str, Any]]) -> list[ValidationTest]:
     """Parse tests from plain data; an error names the test and the field."""
-    if isinstance(entries, str | Mapping):
+    if isinstance(entries, str | Mapping) or not isinstance(entries, Iterable):
         raise InvalidInput("tests", "must be a list of tests")
     tests = []
     for index, entry in enumerate(entries):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from .._internal.clock import utc_now
 from .._internal.messages import format_count
@@ -54,6 +55,7 @@ def validate(
         NoVerdict: The pages cannot be read, a sync changes them, or no search is answered.
     """
     progress = progress or NoProgress()
+    golden, options = _apply_limit(golden, options)
     criteria = merge_criteria({}, criteria or golden.criteria)
     started = utc_now()
     version = _read_version(target)
@@ -82,6 +84,13 @@ def validate(
         )
     builder = ReportBuilder(target, golden, options, criteria, started, pages, resolved, cases)
     return builder.build(checks, diagnoses, audit)
+
+
+def _apply_limit(golden: GoldenSet, options: ValidationOptions) -> tuple[GoldenSet, ValidationOptions]:
+    """Keep the queries that are run; a limit that leaves none out is removed from the options."""
+    if options.limit is None or options.limit >= len(golden.queries):
+        return golden, replace(options, limit=None)
+    return golden.model_copy(update={"queries": golden.queries[: options.limit]}), options
 
 
 def _read_pages(target: ValidationTarget) -> list[PageView]:

@@ -16,6 +16,7 @@ from pertinent.errors import InvalidInput
 from pertinent.indexing.chunking import chunk_page
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import page
+from pertinent.validation.criteria import Criteria
 from pertinent.validation.golden import formats
 from pertinent.validation.golden.golden_set import (
     ExpectedCriteria,
@@ -25,6 +26,7 @@ from pertinent.validation.golden.golden_set import (
     dump_golden,
 )
 from pertinent.validation.labels.resolve import resolve_labels
+from pertinent.validation.preflight import list_notes, list_unlabeled
 from pertinent.validation.target import PageView
 
 from .strategies import IN_ONE_FOLDER, TEXTS, queries_strategy
@@ -146,6 +148,17 @@ class TestBeir:
         golden_set = formats.read_beir(folder)
         assert [query.id for query in golden_set.queries] == ["q2", "q4"]
         assert golden_set.description == "3 queries without a relevant judgment left out"
+        assert golden_set.unjudged == formats.read_beir(folder, limit=1).unjudged == 3
+        notes = list_notes(golden_set, resolve_labels(golden_set, []), Criteria())
+        assert any(note.startswith("3 queries have no relevant judgment") for note in notes)
+
+    @pytest.mark.parametrize("grade", ["1.0", "-0.5", "x y", ""])
+    def test_beir_first_row_is_a_header_only_if_its_last_cell_is_a_word(
+        self, tmp_path: Path, grade: str
+    ) -> None:
+        put(tmp_path / "queries.jsonl", '{"_id": "q", "text": "?"}\n')
+        path = put(tmp_path / "qrels.tsv", f"q\ta\t{grade}\nq\tb\t1\n")
+        assert error_of(formats.read_beir, tmp_path).startswith(f"qrels: {path}: line 1")
 
     def test_beir_limit_takes_the_first_queries(self, tmp_path: Path) -> None:
         folder = beir(tmp_path, [{"_id": "none", "text": "?"}, *TWO], "1\ta\t1\nq2\ta\t1\n")
@@ -407,6 +420,15 @@ class TestReadGolden:
         assert formats.read_golden(str(same)).queries == golden_set.queries
         put(tmp_path / "x.queries.tsv", "q no tab\n")
         assert "line 1 is not an id, a tab and a text" in error_of(formats.read_golden, str(path))
+
+    def test_qrels_keep_queries_without_a_judgment(self, tmp_path: Path) -> None:
+        """The verdict is then INVALID, as for a query without labels in a YAML file."""
+        put(tmp_path / "queries.tsv", "none\tNobody?\nq\tWhat?\nbad\tNo?\n")
+        path = str(put(tmp_path / "x.qrels", "q 0 c-1 2\nbad 0 c-1 0\n"))
+        golden_set = formats.read_golden(path)
+        assert [query.id for query in golden_set.queries] == ["none", "q", "bad"]
+        assert [query.id for query in list_unlabeled(golden_set)] == ["none", "bad"]
+        assert (golden_set.unjudged, golden_set.description) == (0, None)
 
     def test_beir_prefix_names_a_folder(self, tmp_path: Path) -> None:
         folder = beir(tmp_path / "faq", TWO, "1\ta\t1\nq2\tb\t1\n")

@@ -13,7 +13,7 @@ import pytest
 from pertinent.sources import open_source
 from pertinent.testing.pages import page
 from pertinent.types import Page
-from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label
+from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from pertinent.validation.labels.pinning import label_chunk
 from pertinent.validation.labels.quotes import TextSpan
 from pertinent.validation.labels.resolve import resolve_labels
@@ -104,10 +104,16 @@ class TestShortQuotesOfPagesThatAreGone:
     def test_few_words_in_several_places_are_lost(self, quote: str) -> None:
         label = resolve_label(BOOK, page="docs/gone.md", quote=quote)
         assert (label.status, label.spans) == ("lost", ())
-        assert "too short to tell them apart" in label.detail
+        assert "too short to be recognised on another page" in label.detail
 
-    def test_few_words_in_one_place_are_relocated(self) -> None:
-        label = resolve_label(BOOK, page="docs/gone.md", quote="then waits")
+    @pytest.mark.parametrize("name", ["docs/gone.md", "docs/topics.md"])
+    def test_few_words_in_one_place_of_another_page_are_lost(self, name: str) -> None:
+        label = resolve_label(BOOK, page=name, quote="then waits")
+        assert (label.status, label.spans) == ("lost", ())
+        assert label.detail.endswith("; 1 place has it, on docs/nodes.md")
+
+    def test_few_words_in_one_place_of_the_same_page_are_relocated(self) -> None:
+        label = resolve_label(BOOK, page="old/02-nodes.mdx", quote="then waits")
         assert (label.status, label.detail) == ("relocated", "now on docs/nodes.md")
 
 
@@ -259,16 +265,17 @@ class TestMovedText:
         assert text_at(label, TOPICS) == self.QUOTE
 
     @pytest.mark.parametrize(
-        "quote",
+        ("name", "quote"),
         [
-            "a QUEUE keeps the last ten messages.",
-            "A queue keeps … ten messages.",
-            "queue keeps",
-            "ueue keeps the last ten mess",
+            ("docs/gone.md", "a QUEUE keeps the last ten messages."),
+            ("docs/gone.md", "A queue … the last ten messages."),
+            ("old/topics.md", "A queue keeps … ten messages."),
+            ("old/topics.md", "queue keeps"),
+            ("docs/gone.md", "ueue keeps the last ten mess"),
         ],
     )
-    def test_folded_or_shortened_text_on_another_page_is_relocated(self, quote: str) -> None:
-        assert resolve_label(BOOK, page="docs/gone.md", quote=quote).status == "relocated"
+    def test_folded_or_shortened_text_on_another_page_is_relocated(self, name: str, quote: str) -> None:
+        assert resolve_label(BOOK, page=name, quote=quote).status == "relocated"
 
     def test_page_with_the_same_case_is_preferred(self) -> None:
         loud = view(page("loud", {"": self.QUOTE.upper()}))
@@ -325,14 +332,57 @@ class TestAnchors:
                 "lost",
                 "docs/nodes.md has no section startng; did you mean starting?",
             ),
-            ("docs/gone.md", "queues", "relocated", "now on docs/topics.md"),
-            ("docs/gone.md", "limits", "lost", "the page is gone, and 2 others have a section limits"),
-            ("docs/gone.md", "nowhere", "lost", "the page is gone, and 0 others have a section nowhere"),
+            ("old/topics.md", "queues", "relocated", "now on docs/topics.md"),
+            (
+                "docs/gone.md",
+                "queues",
+                "lost",
+                "the page is gone; if another one replaces it, name that: docs/topics.md "
+                "(with a section queues)",
+            ),
+            (
+                "docs/gone.md",
+                "limits",
+                "lost",
+                "the page is gone; if another one replaces it, name that: docs/nodes.md, docs/topics.md "
+                "(with a section limits)",
+            ),
+            ("docs/gone.md", "nowhere", "lost", "the page is gone, and no other has a section nowhere"),
         ],
     )
     def test_missing_section_is_explained(self, name: str, anchor: str, status: str, detail: str) -> None:
         label = resolve_label(BOOK, page=name, anchor=anchor)
         assert (label.status, label.detail) == (status, detail)
+
+    @pytest.mark.parametrize(
+        ("fields", "status"),
+        [
+            ({"page": "install/queues/topics.md"}, "relocated"),
+            ({"page": "docs/03-Topics.mdx"}, "relocated"),
+            ({"page": "docs/topics/README.md"}, "relocated"),
+            ({"page": "docs\\topics\\index.md"}, "relocated"),
+            ({"url": "http://localhost:3000/docs/topics.html"}, "relocated"),
+            ({"url": "https://old.example/topics/"}, "relocated"),
+            ({"page": "docs/gone.md", "url": "https://old.example/topics/"}, "relocated"),
+            ({"page": "docs/topics-2.md"}, "lost"),
+            ({"page": "docs/topics/queues.md"}, "lost"),
+            ({"page": "docs/1.0-topics.md"}, "lost"),
+            ({"url": "https://book.example/docs/topics?page=2"}, "lost"),
+            ({"url": "https://book.example/"}, "lost"),
+            ({"page": "index.md"}, "lost"),
+        ],
+    )
+    def test_section_of_a_page_that_is_gone_is_found_on_one_with_its_name(
+        self, fields: dict[str, Any], status: str
+    ) -> None:
+        label = resolve_label(BOOK, anchor="queues", **fields)
+        assert label.status == status
+        assert "docs/topics.md" in label.detail
+
+    def test_section_of_a_home_page_is_found_on_another_host(self) -> None:
+        home = replace(TOPICS, source_path="", url="https://book.example/")
+        label = resolve_label([NODES, home], url="http://localhost:3000/index.html#queues")
+        assert (label.status, label.detail) == ("relocated", "now on https://book.example/")
 
     @pytest.mark.parametrize("anchor", ["set-up", "set-up-1"])
     def test_heading_without_text_names_its_subsections(self, anchor: str) -> None:
@@ -353,6 +403,24 @@ class TestAnchors:
         label = resolve_label([replace(NODES, chunks=chunks)], page="docs/nodes.md", anchor="same")
         assert (label.status, len(label.spans)) == ("ambiguous", 2)
         assert label.chunk_ids == tuple(chunk.chunk_id for chunk in chunks if chunk.anchor == "same")
+
+
+class TestSpans:
+    def test_span_without_a_quote_is_exact(self) -> None:
+        label = resolve_label(BOOK, page="docs/nodes.md", span=(FIRST, FIRST + 5))
+        assert (label.status, text_at(label, NODES)) == ("exact", REPEATED[:5])
+        assert len(label.chunk_ids) == 1
+
+    @pytest.mark.parametrize("fields", [{}, {"chunk": "nodes-123"}])
+    @pytest.mark.parametrize("unit", ["passage", "page"])
+    def test_span_beyond_the_end_of_the_page_is_lost(self, unit: Unit, fields: dict[str, Any]) -> None:
+        end = len(NODES.text)
+        label = resolve_label(BOOK, unit, page="docs/nodes.md", span=(end - 5, end + 1), **fields)
+        assert (label.status, label.spans) == ("lost", ())
+
+    @pytest.mark.parametrize("pages", [[TOPICS], [NODES, replace(NODES, document_id="twin")]])
+    def test_span_on_no_page_or_on_two_is_lost(self, pages: Sequence[PageView]) -> None:
+        assert resolve_label(pages, page="docs/nodes.md", span=(0, 5)).status == "lost"
 
 
 class TestChunks:
@@ -410,6 +478,20 @@ class TestJudgments:
         query = resolve_query(BOOK, *labels)
         assert query.judgments == {TOPICS.chunks[1].chunk_id: median}
         assert len(query.relevant_spans) == bool(median)
+
+    @pytest.mark.parametrize("stored_hash", ["", "0" * 64])
+    def test_copies_are_known_by_their_text_not_by_the_stored_hash(self, stored_hash: str) -> None:
+        """The points of an external collection may have no hash, or the hash of something else."""
+        notice = "Keep your fingers away from the hinge."
+        arm, leg = (view(page(name, {"Notice": notice, "More": f"About the {name}."})) for name in ("a", "b"))
+        pages = [
+            replace(source, chunks=tuple(replace(chunk, content_hash=stored_hash) for chunk in source.chunks))
+            for source in (arm, leg)
+        ]
+        query = resolve_query(pages, Label(page="docs/a.md", anchor="notice"))
+        copies = [source.chunks[0].chunk_id for source in pages]
+        assert query.judgments == dict.fromkeys(copies, 2)
+        assert query.text_grades == {copies[0]: 2}
 
     def test_lost_label_judges_nothing(self) -> None:
         query = resolve_query(BOOK, Label(page="docs/gone.md"))

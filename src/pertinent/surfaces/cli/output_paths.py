@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
+from itertools import combinations
 from pathlib import Path
 
 from ...errors import InvalidInput
@@ -19,6 +21,29 @@ def check_file_is_writable(option: str, path: Path) -> None:
             raise InvalidInput(option, f"can't write {path}: no permission to change it")
     except OSError as error:
         raise InvalidInput(option, f"can't write {path}: {error.strerror or error}") from error
+
+
+def check_files_are_distinct(outputs: Mapping[str, Path], inputs: Iterable[Path]) -> None:
+    """Raise InvalidInput if an output is a file that the command reads, or two outputs are the same file.
+
+    Args:
+        outputs: The file that each option names.
+        inputs: The files that the command reads.
+    """
+    for option, path in outputs.items():
+        if any(_is_same_file(path, source) for source in inputs):
+            raise InvalidInput(option, f"can't write {path}: this run reads it; name another file")
+    for (first, path), (option, same) in combinations(outputs.items(), 2):
+        if _is_same_file(path, same):
+            raise InvalidInput(option, f"can't write {same}: {first} writes the same file; name another file")
+
+
+def _is_same_file(first: Path, second: Path) -> bool:
+    """Whether two paths are the same file, also by a link; a device such as /dev/null is none."""
+    if first.exists() and not first.is_file():
+        return False
+    both_exist = first.exists() and second.exists()
+    return first.samefile(second) if both_exist else first.resolve() == second.resolve()
 
 
 def check_folder_is_writable(option: str, path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +15,7 @@ from ...types import Ranking
 from ...validation.options import MOST_AT_ONCE
 from .error_reporting import BAD_INPUT, print_notice
 from .global_options import get_global_options, open_reader
-from .output_paths import check_file_is_writable, check_folder_is_writable
+from .output_paths import check_file_is_writable, check_files_are_distinct, check_folder_is_writable
 from .terminal import print_json, render, write
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     """
     from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
     from ...validation.criteria import merge_criteria
-    from ...validation.golden.formats import read_golden
+    from ...validation.golden.formats import list_golden_files, read_golden
     from ...validation.golden.golden_set import dump_golden
     from ...validation.labels.pinning import pin_labels
     from ...validation.options import ValidationOptions
@@ -184,23 +185,26 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         raise InvalidInput("--max-regression", "needs --baseline")
     settings = get_global_options(context).load_settings().settings
     path = golden or _find_default_golden(settings.golden)
-    golden_set = read_golden(path, limit)
+    golden_set = read_golden(path)
     options = ValidationOptions(
         ranking=ranking,
         threshold=threshold,
         rerank=rerank,
         concurrency=concurrency,
         audit=audit,
-        path=path,
-        # A golden set with fewer queries is run in full.
-        limit=None if limit is None or len(golden_set.queries) < limit else limit,
+        path=os.fsencode(path).decode(errors="replace"),  # a name that is not UTF-8 can't be in JSON
+        limit=limit,
     )
     criteria = merge_criteria(
         settings.criteria, golden_set.criteria, parse_requirements(require or ()), strict=strict
     )
     baseline_report = _load_baseline(baseline, golden_set) if baseline else None
     check_folder_is_writable("--output", Path(output or settings.reports))
-    _check_files_are_writable({"--junit": junit, "--markdown": markdown, "--pin": pin})
+    files = {"--pin": pin, "--junit": junit, "--markdown": markdown}
+    outputs = {option: Path(file) for option, file in files.items() if file}
+    for option, file in outputs.items():
+        check_file_is_writable(option, file)
+    check_files_are_distinct(outputs, [*list_golden_files(path), *([Path(baseline)] if baseline else [])])
     try:
         with _open_target(context, url) as target, show_progress() as progress:
             result = run_validation(target, golden_set, options, criteria, progress)
@@ -228,13 +232,6 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
         write(render(lambda out: print_report(out, result, written, comparison)))
     raise typer.Exit(EXIT_CODES[result.verdict])
-
-
-def _check_files_are_writable(files: Mapping[str, str | None]) -> None:
-    """Check the file that each option names, before the run."""
-    for option, file in files.items():
-        if file:
-            check_file_is_writable(option, Path(file))
 
 
 def _find_default_golden(setting: Path | None) -> str:

@@ -14,16 +14,14 @@ from typing import Literal
 
 from ..._internal.messages import format_count
 from .. import metrics
+from ..integrity import hash_text
 from ..metrics import MEASURES, SPAN_RECALL, Measure
 from ..report import SearchResult, TestCase, ValidationReport
-from ..scoring import label_ranking, seed_figures
+from ..scoring import evaluate_lists, label_ranking, measures_results, seed_figures
 from .stored_labels import STORED_DEPTH, LabelLocation, StoredLabel, StoredPassage, StoredSpan
 
 NEED_ALL_ANSWERS = {"recall", "rcap", "map", "ndcg"}
 """The families of measures that compare a list with all passages that answer the query."""
-
-OF_SHOWN_RESULTS = ("p@5", "rr_best")
-"""Seed 000's measures, which depend only on the results that the caller got."""
 
 EDITED = (
     "their pages were edited or split into other chunks, and the reports do not say whether these results "
@@ -92,7 +90,7 @@ class Rescorer:
         ranking = [self._judged_id(result) for result in recognized]
         missing = _find_missing(None if is_whole_list else len(recognized), complete=complete)
         names = [name for name in MEASURES if name not in missing]
-        table = metrics.evaluate_all([ranking], [judgments], names)
+        table = evaluate_lists([ranking[:visible]], [ranking], [judgments], names)
         return ListScores(
             metrics={name: float(column[0]) for name, column in table.items()}
             | seed_figures(label_ranking(ranking[:visible], judgments)),
@@ -161,7 +159,7 @@ def _to_passage(result: SearchResult) -> StoredPassage:
         document_id=result.document_id,
         start=-1 if result.start is None else result.start,
         end=-1 if result.end is None else result.end,
-        content_hash=result.content_hash or "",
+        content_hash=hash_text(result.content) if result.content else "",
     )
 
 
@@ -180,9 +178,7 @@ def _find_missing(depth: int | None, *, complete: bool) -> dict[str, str]:
     missing = {SPAN_RECALL: "a report does not have the spans that it is computed from"}
     for name in MEASURES:
         measure = Measure.parse(name)
-        if name in OF_SHOWN_RESULTS:
-            continue
-        if depth is not None and measure.cutoff > depth:
+        if depth is not None and measure.cutoff > depth and not measures_results(name):
             missing[name] = (
                 f"the earlier report has only {format_count(depth, 'result', 'results')} of each query"
             )

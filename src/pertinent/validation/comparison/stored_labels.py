@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...types import Chunk
 from ..golden.golden_set import Label
+from ..integrity import hash_text
 from ..labels.resolve import ResolvedQuery
 from ..runner import QueryOutcome
 from ..scoring import Case
@@ -110,7 +111,7 @@ def store_passages(cases: Sequence[Case], pages: Iterable[PageView]) -> dict[str
             document_id=chunk.document_id,
             start=chunk.start,
             end=chunk.end,
-            content_hash=chunk.content_hash,
+            content_hash=hash_text(chunk.text),
         )
         for chunk in chunks
     }
@@ -131,7 +132,7 @@ def store_pages(cases: Sequence[Case], pages: Iterable[PageView]) -> dict[str, P
 
 
 def _describe_chunks(page: PageView) -> str:
-    return "\n".join(f"{chunk.start} {chunk.end} {chunk.content_hash}" for chunk in page.chunks)
+    return "\n".join(f"{chunk.start} {chunk.end} {hash_text(chunk.text)}" for chunk in page.chunks)
 
 
 def _label_key(label: Label) -> str:

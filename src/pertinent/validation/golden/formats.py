@@ -21,7 +21,7 @@ from ..labels import judgments
 from ..labels.resolve import ResolvedQuery
 from .csv_tables import WHOLE_NUMBER, read_table, write_table
 from .errors import build_model
-from .golden_set import GoldenQuery, GoldenSet, Unit, load_golden_file
+from .golden_set import GoldenQuery, GoldenSet, Unit, load_golden_file, record_unjudged
 from .text_files import AnyPath, read_utf8, write_atomically
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Run",
     "build_golden",
     "build_qrels",
+    "list_golden_files",
     "read_beir",
     "read_golden",
     "read_qrels",
@@ -72,12 +73,11 @@ def read_golden(spec: str, limit: int | None = None, *, include_judgments: bool 
         return read_beir(Path(spec.removeprefix("beir:")).expanduser(), limit)
     path = Path(spec).expanduser()
     suffix = path.suffix.lower()
-    is_beir_table = suffix == ".tsv" and read_utf8(path).startswith("query-id")
     if suffix in (".yaml", ".yml", ".json"):
         golden = load_golden_file(path)
-    elif suffix in (".qrels", ".txt") or is_beir_table:
+    elif (is_trec := _is_trec(path)) or _is_beir_table(path):
         texts = _read_queries(_find_queries_beside(path))
-        rows = _read_beir_rows(path) if is_beir_table else _read_trec_rows(path)
+        rows = _read_trec_rows(path) if is_trec else _read_beir_rows(path)
         golden = build_golden(_collect_grades(rows, texts), texts, path.stem)
     elif suffix in (".csv", ".tsv"):
         golden = read_table(path)
@@ -89,6 +89,16 @@ def read_golden(spec: str, limit: int | None = None, *, include_judgments: bool 
         log = judgments.JudgmentLog.for_golden_file(path)
         golden = judgments.merge_judgments(golden, log.read_effective(), str(log.path))
     return golden.model_copy(update={"queries": golden.queries[:limit]})
+
+
+def list_golden_files(spec: str) -> list[Path]:
+    """List the files that `read_golden` reads, and the one with the judgments, which may not exist yet."""
+    if spec.startswith("beir:"):
+        folder = Path(spec.removeprefix("beir:")).expanduser()
+        return [folder / "queries.jsonl", _find_beir_qrels(folder)]
+    path = Path(spec).expanduser()
+    files = [path, judgments.JudgmentLog.for_golden_file(path).path]
+    return [*files, _find_queries_beside(path)] if _is_trec(path) or _is_beir_table(path) else files
 
 
 def read_beir(folder: AnyPath, limit: int | None = None) -> GoldenSet:
@@ -134,7 +144,8 @@ def build_golden(
 ) -> GoldenSet:
     """Build a golden set from judgments and the texts of the queries, in the order of the texts.
 
-    Grades are clipped to 0 to 2, and queries without a relevant judgment are left out.
+    Grades are clipped to 0 to 2. Queries without a relevant judgment are left out where pages are judged, as
+    in BEIR, whose queries belong to several sets of judgments; `unjudged` counts them.
 
     Args:
         qrels: The judgments: of passages by chunk id, of pages by the page's path.
@@ -149,26 +160,30 @@ def build_golden(
     if not answered:
         raise InvalidInput("golden", f"{name} has no query with a relevant judgment")
     id_field = "page" if unit == "page" else "chunk"
+    included = (answered if unit == "page" else list(texts))[:limit]
     queries = []
-    for query in answered[:limit]:
+    for query in included:
         labels = [
             {id_field: document, "grade": min(max(grade, 0), MAX_GRADE)}
-            for document, grade in qrels[query].items()
+            for document, grade in qrels.get(query, {}).items()
         ]
         fields = {"id": query, "text": texts[query], "labels": labels}
         queries.append(build_model(GoldenQuery, f"query {query}", fields))
-    grades = [grade for query in answered[:limit] for grade in qrels[query].values()]
+    grades = [grade for query in included for grade in qrels.get(query, {}).values()]
+    unjudged = len(texts) - len(answered) if unit == "page" else 0
     facts = [
-        (len(texts) - len(answered), "queries without a relevant judgment left out"),
+        (unjudged, "queries without a relevant judgment left out"),
         (sum(grade > MAX_GRADE for grade in grades), f"grades above {MAX_GRADE} counted as {MAX_GRADE}"),
         (sum(grade < 0 for grade in grades), "grades below 0 counted as 0"),
     ]
     description = "; ".join(f"{count} {fact}" for count, fact in facts if count)
     # A BEIR query has one or two relevant documents, so P@5 can't be a criterion.
     criteria = Criteria(precision_at_5=0.0, queries_reaching=0.0, mrr=0.0) if unit == "page" else Criteria()
-    return GoldenSet(
+    golden = GoldenSet(
         name=name, description=description or None, unit=unit, criteria=criteria, queries=tuple(queries)
     )
+    record_unjudged(golden, unjudged)
+    return golden
 
 
 def build_qrels(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> Qrels:
@@ -246,6 +261,14 @@ class _GradeRow(NamedTuple):
     grade: str
 
 
+def _is_trec(path: Path) -> bool:
+    return path.suffix.lower() in (".qrels", ".txt")
+
+
+def _is_beir_table(path: Path) -> bool:
+    return path.suffix.lower() == ".tsv" and read_utf8(path).startswith("query-id")
+
+
 def _read_trec_rows(path: Path) -> Iterator[_GradeRow]:
     for where, line in _read_lines(path, "qrels"):
         query, _, document, grade = _split_columns("qrels", where, line.split(), _QRELS_COLUMNS)
@@ -255,7 +278,7 @@ def _read_trec_rows(path: Path) -> Iterator[_GradeRow]:
 def _read_beir_rows(path: Path) -> Iterator[_GradeRow]:
     for number, (where, line) in enumerate(_read_lines(path, "qrels")):
         cells = _split_columns("qrels", where, line.split("\t"), _BEIR_COLUMNS)
-        if number or WHOLE_NUMBER.fullmatch(cells[2]):  # most files begin with a header
+        if number or not cells[2].isidentifier():  # most files begin with a header: a word, not a grade
             yield _GradeRow(where, *cells)
 
 

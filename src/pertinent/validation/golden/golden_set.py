@@ -236,6 +236,13 @@ class GoldenSet(StrictModel):
     )
     queries: tuple[GoldenQuery, ...] = Field(min_length=1)
 
+    _unjudged: int = PrivateAttr(0)
+
+    @property
+    def unjudged(self) -> int:
+        """How many queries of a BEIR folder are left out, because it has no relevant judgment of them."""
+        return self._unjudged
+
     @model_validator(mode="after")
     def _check_ids_are_unique(self) -> Self:
         counts = Counter(query.id for query in self.queries)
@@ -314,6 +321,11 @@ def record_lines(golden: GoldenSet, line_of: Callable[[tuple[str | int, ...]], i
         query._line = line_of(("queries", number))
         for label_number, label in enumerate(query.labels):
             label._line = line_of(("queries", number, "labels", label_number))
+
+
+def record_unjudged(golden: GoldenSet, count: int) -> None:
+    """Record how many queries of a BEIR folder are left out."""
+    golden._unjudged = count
 
 
 def dump_golden(golden: GoldenSet, path: AnyPath) -> None:

@@ -17,11 +17,13 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from ..._internal.messages import format_count, format_list
 from ...identity import canonical_url
 from ...types import SECTION_SEPARATOR, Chunk
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from ..metrics import median_grade
 from ..target import PageView
+from .page_names import share_page_name
 from .quotes import (
     MIN_SIMILAR_LENGTH,
     IndexedPage,
@@ -33,6 +35,9 @@ from .quotes import (
 )
 
 LabelStatus = Literal["exact", "relocated", "ambiguous", "lost"]
+
+MAX_CANDIDATES = 3
+"""How many pages that may replace one that is gone are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +105,9 @@ class _Corpus:
         self.matches: dict[Hashable, _Match] = {}
         """Cache: queries share labels, as the paraphrases of a question do."""
         self._addresses = addresses
-        self._by_hash: dict[str, list[Chunk]] = defaultdict(list)
+        self._by_text: dict[str, list[Chunk]] = defaultdict(list)
         for chunk in self.chunks.values():
-            self._by_hash[chunk.content_hash].append(chunk)
+            self._by_text[chunk.text].append(chunk)
         self._by_path: dict[str, list[IndexedPage]] = defaultdict(list)
         self._by_url: dict[str, list[IndexedPage]] = defaultdict(list)
         for page in self.pages:
@@ -113,7 +118,7 @@ class _Corpus:
 
     def find_copies(self, chunk: Chunk) -> list[Chunk]:
         """Find the chunks with the same text, the chunk itself included."""
-        return self._by_hash[chunk.content_hash]
+        return self._by_text[chunk.text]
 
     def find_pages(self, label: Label) -> list[IndexedPage]:
         """Find the pages that a label names: more than one if two sources have the same path."""
@@ -123,6 +128,11 @@ class _Corpus:
         url = label.url or self._addresses.get(label.page or "")
         by_url = self._by_url.get(unquote(canonical_url(url)), []) if url else []
         return [page for page in by_path if page in by_url] or by_path or by_url
+
+    def may_have_become(self, label: Label, page: IndexedPage) -> bool:
+        """Whether the page that a label names, which is gone, may be this one under another address."""
+        names = (label.page, label.url, self._addresses.get(label.page or ""))
+        return share_page_name(filter(None, names), filter(None, (page.page.source_path, page.page.url)))
 
     @cached_property
     def _by_word(self) -> dict[str, list[IndexedPage]]:
@@ -196,24 +206,29 @@ def _match_label(label: Label, corpus: _Corpus) -> _Match:
     if not (label.page or label.url):
         return _Match("lost", detail=f"no chunk has the id {label.chunk}")
     pages = corpus.find_pages(label)
-    if label.chunk and not label.quote and not _anchor_of(label):
+    if (label.chunk or label.span) and not label.quote and not _anchor_of(label):
         return _match_span(label, pages)
     if label.quote:
         return _match_quote(label, label.quote, pages, corpus)
     if anchor := _anchor_of(label):
-        return _match_anchor(anchor, pages, corpus)
+        return _match_anchor(label, anchor, pages, corpus)
     spans = [(page, TextSpan(page.page.document_id, 0, len(page.page.text))) for page in pages]
     matches = [_Match("exact", [span]) for page, span in spans if page.is_findable(span)]
     return _best_match(matches) or _Match("lost", detail=f"the page {'has no text' if pages else 'is gone'}")
 
 
 def _match_span(label: Label, pages: Sequence[IndexedPage]) -> _Match:
-    """Match a label on a chunk that no longer exists by its span."""
+    """Match a label by its span: one without a quote, or on a chunk that no longer exists."""
     if label.span is not None and len(pages) == 1:
         span = TextSpan(pages[0].page.document_id, *label.span)
-        if pages[0].is_findable(span):
+        if span.end <= len(pages[0].page.text) and pages[0].is_findable(span):
+            if not label.chunk:
+                return _Match("exact", [span])
             return _Match("relocated", [span], f"chunk {label.chunk} is gone; its span is used instead")
-    return _Match("lost", detail=f"no chunk has the id {label.chunk}")
+    if label.chunk:
+        return _Match("lost", detail=f"no chunk has the id {label.chunk}")
+    reasons = {0: "the page is gone", 1: "the page has no text there"}
+    return _Match("lost", detail=reasons.get(len(pages), f"{len(pages)} pages have this name"))
 
 
 def _anchor_of(label: Label) -> str:
@@ -221,15 +236,20 @@ def _anchor_of(label: Label) -> str:
     return (label.anchor or unquote(urlsplit(label.url or "").fragment)).removeprefix("#")
 
 
-def _match_anchor(anchor: str, pages: Sequence[IndexedPage], corpus: _Corpus) -> _Match:
+def _match_anchor(label: Label, anchor: str, pages: Sequence[IndexedPage], corpus: _Corpus) -> _Match:
+    """Match a section; on another page only if that may be the same page, since many have such a section."""
     if pages:
         sections = [spans for page in pages if (spans := page.find_sections(anchor))]
         best = _best_match([_match_spans(spans, "sections have this anchor") for spans in sections])
         return best or _Match("lost", detail=_explain_missing_section(pages[0], anchor))
     elsewhere = corpus.by_anchor.get(anchor, [])
-    if len(elsewhere) == 1:
+    if len(elsewhere) == 1 and corpus.may_have_become(label, elsewhere[0]):
         return _Match("relocated", elsewhere[0].find_sections(anchor), f"now on {elsewhere[0].name}")
-    return _Match("lost", detail=f"the page is gone, and {len(elsewhere)} others have a section {anchor}")
+    if not elsewhere:
+        return _Match("lost", detail=f"the page is gone, and no other has a section {anchor}")
+    names = format_list([page.name for page in elsewhere], MAX_CANDIDATES)
+    detail = f"the page is gone; if another one replaces it, name that: {names} (with a section {anchor})"
+    return _Match("lost", detail=detail)
 
 
 def _explain_missing_section(page: IndexedPage, anchor: str) -> str:
@@ -281,15 +301,19 @@ def _choose_spans(spans: Sequence[TextSpan], page: IndexedPage, label: Label) ->
 def _match_elsewhere(label: Label, quote: str, pages: Sequence[IndexedPage], corpus: _Corpus) -> _Match:
     """Match a quote on other pages, if its own is gone or no longer has it.
 
-    A few words that are in several places identify no passage: if they counted, almost any result would.
+    A few words identify no passage: if they counted on any page, almost any result would. They count in a
+    single place, of a page that may be the label's own under another address.
     """
     for reading in readings_of(quote):
         candidates = corpus.find_candidates(reading)
         hits = [(page, list(filter(page.is_findable, page.find_reading(reading)))) for page in candidates]
         hits = [(page, spans) for page, spans in hits if spans]
         matches = sum(len(spans) for _, spans in hits)
-        if matches > 1 and max(map(len, reading.parts)) < MIN_SIMILAR_LENGTH:
-            detail = f"{matches} other places have its text, which is too short to tell them apart"
+        is_same_page = not pages and matches == 1 and corpus.may_have_become(label, hits[0][0])
+        if matches and not is_same_page and max(map(len, reading.parts)) < MIN_SIMILAR_LENGTH:
+            names = format_list([page.name for page, _ in hits], MAX_CANDIDATES)
+            count = format_count(matches, "place has", "places have")
+            detail = f"its text is too short to be recognised on another page; {count} it, on {names}"
             return _Match("lost", detail=detail)
         if len(hits) == 1:
             ((page, spans),) = hits

@@ -263,8 +263,8 @@ def test_page_without_text_has_no_sections(write_book: WriteBook) -> None:
 
 PARTIALS = {
     "docs/page.mdx": (
-        "import P from './_p.md';\nimport N from '@site/docs/_n.mdx';\nimport Gone from './_gone.mdx';\n\n"
-        '## Setup\n\n<P name="Ann" />\n\n## Setup\n\n<N/>\n<Gone/>\n\nend\n'
+        "import P from './_p.md';\nimport N from '@site/docs/_n.mdx';\n\n"
+        '## Setup\n\n<P name="Ann" />\n\n## Setup\n\n<N/>\n\nend\n'
     ),
     "docs/_p.md": "---\nx: 1\n---\n## Setup\n\nHello {props.name}.\n",
     "docs/_n.mdx": (
@@ -281,6 +281,27 @@ def test_partials_are_included_with_anchors_of_their_own(write_book: WriteBook) 
     ]
     assert "Hello Ann." in page.text
     assert page.text.endswith("## Nested\n\n## Setup\n\nHello Bob.\n\nend")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"caf\xe9", "is not UTF-8 (byte 3); save it as UTF-8"),
+        (b"---\n- a\n---\nx", "front matter is not a list of `key: value` fields"),
+        (None, "can't be opened: No such file or directory"),
+    ],
+)
+def test_unreadable_partial_makes_every_page_that_shows_it_unreadable(
+    write_book: WriteBook, content: bytes | None, reason: str
+) -> None:
+    shows = "import P from './_p.mdx'\n\nText.\n\n<P/>\n"
+    root = write_book({"a.mdx": shows, "b.mdx": shows, "c.mdx": "import P from './_p.mdx'\n\nText.\n"})
+    if content is not None:
+        (root / "_p.mdx").write_bytes(content)
+    *problems, page = read_source(root).values()
+    message = f"the partial book/_p.mdx, which it imports, {reason}"
+    assert problems == [Unreadable("book/a.mdx", message), Unreadable("book/b.mdx", message)]
+    assert isinstance(page, Page)
 
 
 def test_windows_line_ends_and_byte_order_marks_are_read(write_book: WriteBook) -> None:

@@ -197,6 +197,21 @@ def test_versioned_docs_have_the_addresses_of_docusaurus(write_book: WriteBook) 
         assert {page.source_path: page.url for page in read_pages(root / path).values()} == {source_path: url}
 
 
+def test_versioned_docs_have_the_paths_of_the_config(write_book: WriteBook) -> None:
+    versions = "{current: {path: 'dev'}, '2.0': {path: 'stable'}}"
+    options = f"presets: [['classic', {{docs: {{versions: {versions}}}}}]]"
+    root = write_book(
+        {
+            "docusaurus.config.js": f"x = {{url: 'https://a.example', baseUrl: '/', {options}}}",
+            "versions.json": '["2.0"]',
+            "docs/a.md": "x",
+            "versioned_docs/version-2.0/a.md": "x",
+        }
+    )
+    for path, url in (("", "https://a.example/docs/stable/a"), ("docs", "https://a.example/docs/dev/a")):
+        assert [page.url for page in read_pages(root / path).values()] == [url]
+
+
 def test_drafts_and_unlisted_pages_are_counted(write_book: WriteBook) -> None:
     root = write_book({"a.md": "x", "b.md": "---\ndraft: true\n---\n", "c.md": "---\nunlisted: true\n---\n"})
     assert read_skipped(root) == {"drafts and unlisted pages": 2}

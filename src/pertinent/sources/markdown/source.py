@@ -162,11 +162,11 @@ class MarkdownSource:
     def _docs_url(self, folder: DocsFolder) -> str | None:
         """Return the address of a docs folder, or None if it is unknown."""
         if self._base_url:
-            return join_url(self._base_url, folder.version)
+            return join_url(self._base_url, folder.version_path)
         site = self._tree.site
         if site is None or site.address is None or folder.route is None:
             return None
-        return join_url(site.address, f"{folder.route}/{folder.version}")
+        return join_url(site.address, f"{folder.route}/{folder.version_path}")
 
 
 def _check_base_url(base_url: str | None) -> str | None:

@@ -626,6 +626,9 @@ HOSTILE = {
     "brackets that never close": "[" * 100_000,
     "brackets in brackets": "[" * 100_000 + "]" * 100_000,
     "footnotes that never close": "[^a]: x\n\n" + "[^" * 50_000,
+    "prices": "$1" * 100_000,
+    "formulas that never close": "$$ a\n" * 20_000,
+    "comments on one line": "<!---->" * 500_000,
     "code in code": "<pre>a\n\n" * 10_000,
     "quotes in quotes": ">" * 95 + " a\n" + "b\n" * 50_000,
 }

@@ -39,6 +39,7 @@ _IMPORT = re.compile(
 _EXPORT = re.compile(r"export\s+(?:(?:const|let|var|function|class|default|async)\b|[{*])")
 _BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom\s*['\"]([^'\"]+)['\"]")
 _COMMENT_END = re.compile("-->")
+_SPACES = re.compile(r"(?P<indent>[ \t]*)\s*")
 _MDX_MARK = re.compile(r"^(?:import|export)\s.*['\"{(]|</?[A-Z]\w*[\s/>]|\{/\*", re.MULTILINE)
 
 
@@ -243,11 +244,11 @@ def _comment_block_rule(state: StateBlock, start: int, end: int, silent: bool) -
         if silent:
             return True
         line = _line_after(state, close + 3, line) - 1
-        text = state.src[close + 3 : state.eMarks[line]]
-        if not text.strip():
+        spaces = _SPACES.match(state.src, close + 3, state.eMarks[line])
+        if spaces is None or spaces.end() == state.eMarks[line]:
             line += 1
             break
-        state.bMarks[line], state.tShift[line] = close + 3, len(text) - len(text.lstrip(" \t"))
+        state.bMarks[line], state.tShift[line] = close + 3, len(spaces["indent"])
         state.sCount[line] = state.sCount[start]
     state.line = line
     return line > start

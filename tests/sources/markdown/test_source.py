@@ -319,6 +319,16 @@ def test_unreadable_partial_makes_every_page_that_shows_it_unreadable(
     assert isinstance(page, Page)
 
 
+@pytest.mark.parametrize("base_url", [None, "https://a.example"])
+def test_signs_in_names_of_files_are_encoded_in_addresses(
+    write_book: WriteBook, base_url: str | None
+) -> None:
+    root = write_book({"C#.md": "x", "What is ROS?.md": "y", "a\\b.md": "z"})
+    names = ["C%23", "What%20is%20ROS%3F", "a%5Cb"]
+    expected = [f"{base_url}/{name}" if base_url else f"{root.as_uri()}/{name}.md" for name in names]
+    assert [page.url for page in read_pages(root, base_url).values()] == expected
+
+
 def test_windows_line_ends_and_byte_order_marks_are_read(write_book: WriteBook) -> None:
     root = write_book(
         {"a.md": b"\xef\xbb\xbf---\r\ntitle: W\r\n---\r\n\r\n## One\r\n\r\na\r\nb\r\n\r\n## One\r\n\r\nc\r\n"}

@@ -354,6 +354,17 @@ def test_lists_keep_depth_and_numbers() -> None:
     assert normalize(source) == dedent(expected)
 
 
+@pytest.mark.parametrize("mdx", [True, False])
+@pytest.mark.parametrize(
+    "marks",
+    ["> " * 150, "- " * 80, "> 1. " * 50, "".join(f"{'  ' * depth}- a\n" for depth in range(80)) + "  " * 80],
+)
+def test_deeply_nested_text_and_what_follows_it_are_kept(marks: str, mdx: bool) -> None:
+    text = normalize(f"{marks}deep\n\n***\n\nafter\n", mdx=mdx)
+    assert "deep" in text
+    assert text.endswith("after")
+
+
 def test_lists_may_be_indented_in_jsx() -> None:
     source = "<A>\n  <B>\n      - a\n      - b\n        - c\n      - d\n  </B>\n</A>\n"
     assert normalize(source) == "- a\n- b\n  - c\n- d"

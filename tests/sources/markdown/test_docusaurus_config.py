@@ -109,6 +109,8 @@ def test_config_gives_the_address_of_the_exported_object(code: str) -> None:
         "export default {title: 'T', url: 'https://x.example', get baseUrl() { return base; }};",
         "let baseUrl = '/';\nexport default {title: 'T', url: 'https://x.example', baseUrl};",
         "const baseUrl = '/' + name;\nexport default {title: 'T', url: 'https://x.example', baseUrl};",
+        "const config = {title: 'T', url: 'https://x.example', baseUrl: '/'};\n"
+        "if (isPreview) config.baseUrl = '/preview/';\nexport default config;",
         "const a = b, b = a;\nexport default {title: 'T', url: 'https://x.example', baseUrl: a};",
         "export default {...common, presets: []};\nconst link = {title: 'A', url: 'https://a.example'};",
     ],

@@ -46,13 +46,16 @@ _MAX_CHARACTERS = 2**18
 
 
 def find_object(code: str, rank: Callable[[Fields], int]) -> Fields:
-    """Return the object that the code exports, else the first one of the highest rank above 0, else {}."""
+    """Return the object that the code exports, else the first one of the highest rank above 0, else {}.
+
+    A field that is assigned to (`config.url = …`) is UNKNOWN.
+    """
     parser = _CodeParser(code)
-    exported = parser.parse_export()
-    if isinstance(exported, dict):
-        return exported
-    best = max(parser.iterate_objects(), key=rank, default={})
-    return best if rank(best) > 0 else {}
+    fields = parser.parse_export()
+    if not isinstance(fields, dict):
+        fields = max(parser.iterate_objects(), key=rank, default={})
+        fields = fields if rank(fields) > 0 else {}
+    return fields | dict.fromkeys(parser.iterate_assigned_fields(), UNKNOWN)
 
 
 def get_field(fields: Fields, name: str, default: Value = None) -> Value:
@@ -83,6 +86,14 @@ class _CodeParser:
         for index, (_, text) in enumerate(self._tokens):
             if text == "{":
                 yield self._parse_object(index)[0]
+
+    def iterate_assigned_fields(self) -> Iterator[str]:
+        """Yield the name of each field that the code assigns to, of any object."""
+        texts = [text for _, text in self._tokens]
+        for index, (target, sign) in enumerate(pairwise(texts)):
+            _, dot, field = target.partition(".")
+            if dot and sign == "=" and not self._is_text(index + 2, "="):
+                yield field
 
     def _find_constants(self) -> Mapping[str, int | None]:
         """Find the value of each `const`; None if it is declared twice, or has no value."""

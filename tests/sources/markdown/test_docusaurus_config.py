@@ -79,6 +79,95 @@ def test_config_with_a_computed_base_or_route_has_no_address() -> None:
     assert parse(text).docs == (DocsPlugin("docs", None),)
 
 
+SITE = "title: 'T', url: 'https://x.example', baseUrl: '/'"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "const baseUrl = '/p/';\nexport default {title: 'T', url: 'https://x.example', baseUrl}",
+        "const base: string = '/p/'\nconst config: Config = {url: 'https://x.example', baseUrl: base}\n"
+        "export default config",
+        "const links = [{title: 'Code', url: 'https://code.example'}];\n"
+        "export default {title: 'T', url: 'https://x.example', baseUrl: '/p/'};",
+        "const paths = {baseUrl: '/wrong/'};\nmodule.exports = async () => {\n"
+        "  return {title: 'T', url: 'https://x.example', baseUrl: '/p/'};\n};",
+        "const common = {url: 'https://wrong.example', baseUrl: '/'};\n"
+        "export default {...common, url: 'https://x.example', baseUrl: '/p/'};",
+    ],
+)
+def test_config_gives_the_address_of_the_exported_object(code: str) -> None:
+    assert parse(code).address == "https://x.example/p"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "export default {title: 'T', url: 'https://x.example', baseUrl};",
+        "import common from './common';\nexport default {url: 'https://x.example', ...common};",
+        "export default {title: 'T', url: 'https://x.example', baseUrl: '/', ...common};",
+        "export default {title: 'T', url: 'https://x.example', get baseUrl() { return base; }};",
+        "let baseUrl = '/';\nexport default {title: 'T', url: 'https://x.example', baseUrl};",
+        "const baseUrl = '/' + name;\nexport default {title: 'T', url: 'https://x.example', baseUrl};",
+        "const config = {title: 'T', url: 'https://x.example', baseUrl: '/'};\n"
+        "if (isPreview) config.baseUrl = '/preview/';\nexport default config;",
+        "const a = b, b = a;\nexport default {title: 'T', url: 'https://x.example', baseUrl: a};",
+        "export default {...common, presets: []};\nconst link = {title: 'A', url: 'https://a.example'};",
+    ],
+)
+def test_config_that_computes_its_address_has_none(code: str) -> None:
+    assert parse(code).address is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"x = {{{SITE}, presets: [[require.resolve('@docusaurus/preset-classic'), "
+        "{docs: {routeBasePath: '/'}}]]}",
+        f"const options = {{docs: {{routeBasePath: '/'}}}};\nx = {{{SITE}, presets: [['classic', options]]}}",
+        f"const presets = [['classic', {{docs: {{routeBasePath: '/'}}}}]];\nx = {{{SITE}, presets}}",
+        f"const routeBasePath = '/';\nx = {{{SITE}, presets: [['classic', {{docs: {{routeBasePath}}}}]]}}",
+        f"x = {{{SITE}, plugins: [[require.resolve('@docusaurus/plugin-content-docs'), "
+        "{routeBasePath: '/'}]]}",
+    ],
+)
+def test_config_gives_the_route_in_names_and_resolved_packages(code: str) -> None:
+    assert parse(code).docs == (DocsPlugin("docs", "/"),)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "presets",
+        "presets: getPresets()",
+        "presets: [['classic', options]]",
+        "presets: [['classic', {...options}]]",
+        "presets: [['classic', {docs}]]",
+        "presets: [['classic', {docs: {...docs}}]]",
+        "presets: [isDocs && ['classic', {docs: {}}]]",
+        "presets: [['openapi', {docs: {routeBasePath: '/'}}]]",
+        "presets: [['classic', {docs: {lastVersion: VERSION}}]]",
+        "presets: [['classic', {docs: {versions}}]]",
+        "presets: [['classic', {docs: {versions: {current: {path: VERSION}}}}]]",
+        "plugins: [['content-docs', options]]",
+    ],
+)
+def test_config_that_computes_the_options_of_its_docs_gives_no_route(field: str) -> None:
+    assert [plugin.route for plugin in parse(f"export default {{{SITE}, {field}}}").docs] == [None]
+
+
+def test_config_gives_the_paths_of_versions() -> None:
+    versions = (
+        "{current: {label: 'Next', path: 'next'}, '1.0': {label: computeLabel()}, '0.9': {path: 'old'}}"
+    )
+    (docs,) = parse(f"x = {{{SITE}, presets: [['classic', {{docs: {{versions: {versions}}}}}]]}}").docs
+    assert docs == DocsPlugin(version_paths={"current": "next", "0.9": "old"})
+
+
+def test_config_with_a_computed_blog_folder_names_no_blog() -> None:
+    assert parse(f"x = {{{SITE}, presets: [['classic', {{blog: {{path: BLOG}}}}]]}}").blogs == ()
+
+
 def test_config_returned_by_a_function_is_found() -> None:
     text = "module.exports = async () => { return { title: 'T', url: 'https://x.example', baseUrl: '/' }; };"
     assert parse(text).address == "https://x.example"
@@ -137,7 +226,10 @@ def test_config_of_any_text_is_read_without_an_error(text: str) -> None:
     assert parse("x = {baseUrl: '/', title: 'a', " + text).docs
 
 
-@pytest.mark.parametrize("repeated", ["f({ ", "{a: f(", "[{ ", r"\"", r"\'", r"\`", "'\\"])
+@pytest.mark.parametrize(
+    "repeated",
+    ["f({ ", "{a: f(", "[{ ", "const a:{", "const a=[a,", "{...a,", "{a,b:", r"\"", r"\'", r"\`", "'\\"],
+)
 def test_hostile_config_is_read_in_bounded_time(repeated: str) -> None:
     begun = time.process_time()
     parse_config("module.exports = {" + repeated * 50_000, Path("site"))

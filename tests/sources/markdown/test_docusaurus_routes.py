@@ -77,7 +77,14 @@ def test_route_page_keeps_number_prefixes_if_the_site_does() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"id": "a/b"}, {"slug": "/a?b"}, {"slug": "/a#b"}, {"slug": "/a/../b"}, {"slug": "/a/%2e%2E/b"}],
+    [
+        {"id": "a/b"},
+        {"id": "a#b"},
+        {"slug": "/a?b"},
+        {"slug": "/a#b"},
+        {"slug": "/a/../b"},
+        {"slug": "/a/%2e%2E/b"},
+    ],
 )
 def test_route_page_refuses_what_docusaurus_refuses(fields: dict[str, Any]) -> None:
     with pytest.raises(FrontMatterError):

@@ -30,14 +30,22 @@ _BLOCKS = (
     "Setext\n======",
     "```` not a fence: it has `a` mark ````",
     "---",
+    "- unclosed in a list\n\n  ```bash\n  a",
+    "- closed at the margin\n\n  ```bash\n  a\n```",
+    "1. code at the margin\n\n   ```bash\n# comment\n\n# another\n   ```",
+    "- - ```bash\n\n# a\n\n    ```",
+    "> ```bash\n> unclosed in a quote",
+    "```bash\n\n# comment\n\n```",
+    "[far]: https://far.example 'a title\non two lines'",
 )
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(_BLOCKS), max_size=14), st.sampled_from(["\n", "\n\n", "\n\n\n"]))
-def test_parts_give_the_pieces_of_the_whole(blocks: list[str], gap: str) -> None:
+@pytest.mark.parametrize("name", ["page.md", "page.mdx"])
+def test_parts_give_the_pieces_of_the_whole(name: str, blocks: list[str], gap: str) -> None:
     content = gap.join(blocks)
-    page = Path("page.md")
+    page = Path(name)
     whole = DocumentParser(Path(), LinkBoundary([])).parse(page, {}, content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(large_files, "LARGE_CHARACTERS", 0)
@@ -46,7 +54,17 @@ def test_parts_give_the_pieces_of_the_whole(blocks: list[str], gap: str) -> None
 
 
 @pytest.mark.parametrize(
-    "construct", ["<Tabs>", "  <div>", "{/* comment */}", ":::note", "import X from './x.md'", "Text.[^1]"]
+    "construct",
+    [
+        "<Tabs>",
+        "  <div>",
+        "{/* comment */}",
+        ":::note",
+        "import X from './x.md'",
+        "Text.[^1]",
+        "1. - {`",
+        "$$",
+    ],
 )
 def test_constructs_that_reach_beyond_headings_are_not_divided(construct: str) -> None:
     filler = "# Heading\n\nA paragraph.\n\n" * 60_000

@@ -63,6 +63,42 @@ def test_inline_markup_becomes_plain_text(source: str, expected: str) -> None:
     assert normalize(source) == expected
 
 
+@pytest.mark.parametrize("mdx", [True, False])
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (r"the torque $\tau_{max} = \frac{F}{A}$ is", r"the torque $\tau_{max} = \frac{F}{A}$ is"),
+        (r"$f(t)\,dt$ and $x_1 * y_1 * z$", r"$f(t)\,dt$ and $x_1 * y_1 * z$"),
+        ("$ \\pi\n\\cdot {r}^2 $ and $$x_{1}$$", r"$\pi \cdot {r}^2$ and $x_{1}$"),
+        (
+            "a\n$$\nx_{t+1} = \\begin{a}\n\n{b} \\\\ c\n$$\nb",
+            "a\n\n$$ x_{t+1} = \\begin{a} {b} \\\\ c $$\n\nb",
+        ),
+        ("- a\n\n  $$\n  {x}\n  $$\n- b", "- a\n\n$$ {x} $$\n\n- b"),
+        ("$$ {x}\n$$", "$$ {x} $$"),
+        ("| a |\n|---|\n| $x_{1}$ |", "| a |\n| --- |\n| $x_{1}$ |"),
+        ("**$5** or $6, and *$7* or $HOME/a_x", "$5 or $6, and $7 or $HOME/a_x"),
+        ("`$x_{1}$` and \\$5 *a* \\$6", "`$x_{1}$` and $5 a $6"),
+        ("pay $5_000/$6_000, $$ or $$$ *a* $", "pay $5_000/$6_000, $$ or $$$ a $"),
+    ],
+)
+def test_formula_is_kept_as_written(source: str, expected: str, mdx: bool) -> None:
+    assert normalize(source, mdx=mdx) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("pay $5 and $6 {x} or $ {y} $", "pay $5 and $6 or $ $"),
+        ("$$\n\n{x}\n\ntext", "$$\n\ntext"),
+        ("$$ a {x} $ b\n$$", "$$ a $ b $$"),
+        ("- $$\n  a\n\n{x}\n$$", "- $$ a\n\n$$"),
+    ],
+)
+def test_dollar_signs_without_a_formula_are_text(source: str, expected: str) -> None:
+    assert normalize(source) == expected
+
+
 def test_imports_and_exports_are_dropped() -> None:
     source = """\
     import Tabs from '@theme/Tabs';
@@ -318,6 +354,17 @@ def test_lists_keep_depth_and_numbers() -> None:
     assert normalize(source) == dedent(expected)
 
 
+@pytest.mark.parametrize("mdx", [True, False])
+@pytest.mark.parametrize(
+    "marks",
+    ["> " * 150, "- " * 80, "> 1. " * 50, "".join(f"{'  ' * depth}- a\n" for depth in range(80)) + "  " * 80],
+)
+def test_deeply_nested_text_and_what_follows_it_are_kept(marks: str, mdx: bool) -> None:
+    text = normalize(f"{marks}deep\n\n***\n\nafter\n", mdx=mdx)
+    assert "deep" in text
+    assert text.endswith("after")
+
+
 def test_lists_may_be_indented_in_jsx() -> None:
     source = "<A>\n  <B>\n      - a\n      - b\n        - c\n      - d\n  </B>\n</A>\n"
     assert normalize(source) == "- a\n- b\n  - c\n- d"
@@ -441,6 +488,12 @@ def test_jsx_code_block_is_code() -> None:
 )
 def test_heading_anchors_are_those_of_the_built_page(heading: str, anchor: str) -> None:
     assert anchors(heading) == [anchor]
+
+
+def test_formula_in_a_heading_is_part_of_its_anchor() -> None:
+    assert parse(r"## The torque $\tau_{max}$") == [
+        HeadingPiece(2, r"The torque $\tau_{max}$", "the-torque-tau_max")
+    ]
 
 
 def test_level_one_heading_has_no_anchor_but_uses_a_slug() -> None:

@@ -81,10 +81,12 @@ def test_file_below_follows_no_link_that_appears_while_it_is_opened(
             regular_files.read_file_below(str(root), str(root / path))
 
 
-def test_partial_that_is_a_pipe_is_left_out(write_book: WriteBook) -> None:
+def test_partial_that_is_a_pipe_makes_its_page_unreadable(write_book: WriteBook) -> None:
     root = write_book({"a.mdx": "import Part from './_part.mdx'\n\nBefore.\n\n<Part />\n"})
     os.mkfifo(root / "_part.mdx")
-    assert read_pages(root)["book/a.mdx"].text.endswith("Before.")
+    problem = read_source(root)["book/a.mdx"]
+    assert isinstance(problem, Unreadable)
+    assert problem.reason.startswith("the partial book/_part.mdx, which it imports, can't be opened: ")
 
 
 def test_list_of_versions_that_is_a_pipe_is_ignored(write_book: WriteBook) -> None:

@@ -197,6 +197,21 @@ def test_versioned_docs_have_the_addresses_of_docusaurus(write_book: WriteBook) 
         assert {page.source_path: page.url for page in read_pages(root / path).values()} == {source_path: url}
 
 
+def test_versioned_docs_have_the_paths_of_the_config(write_book: WriteBook) -> None:
+    versions = "{current: {path: 'dev'}, '2.0': {path: 'stable'}}"
+    options = f"presets: [['classic', {{docs: {{versions: {versions}}}}}]]"
+    root = write_book(
+        {
+            "docusaurus.config.js": f"x = {{url: 'https://a.example', baseUrl: '/', {options}}}",
+            "versions.json": '["2.0"]',
+            "docs/a.md": "x",
+            "versioned_docs/version-2.0/a.md": "x",
+        }
+    )
+    for path, url in (("", "https://a.example/docs/stable/a"), ("docs", "https://a.example/docs/dev/a")):
+        assert [page.url for page in read_pages(root / path).values()] == [url]
+
+
 def test_drafts_and_unlisted_pages_are_counted(write_book: WriteBook) -> None:
     root = write_book({"a.md": "x", "b.md": "---\ndraft: true\n---\n", "c.md": "---\nunlisted: true\n---\n"})
     assert read_skipped(root) == {"drafts and unlisted pages": 2}
@@ -263,8 +278,8 @@ def test_page_without_text_has_no_sections(write_book: WriteBook) -> None:
 
 PARTIALS = {
     "docs/page.mdx": (
-        "import P from './_p.md';\nimport N from '@site/docs/_n.mdx';\nimport Gone from './_gone.mdx';\n\n"
-        '## Setup\n\n<P name="Ann" />\n\n## Setup\n\n<N/>\n<Gone/>\n\nend\n'
+        "import P from './_p.md';\nimport N from '@site/docs/_n.mdx';\n\n"
+        '## Setup\n\n<P name="Ann" />\n\n## Setup\n\n<N/>\n\nend\n'
     ),
     "docs/_p.md": "---\nx: 1\n---\n## Setup\n\nHello {props.name}.\n",
     "docs/_n.mdx": (
@@ -281,6 +296,37 @@ def test_partials_are_included_with_anchors_of_their_own(write_book: WriteBook) 
     ]
     assert "Hello Ann." in page.text
     assert page.text.endswith("## Nested\n\n## Setup\n\nHello Bob.\n\nend")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"caf\xe9", "is not UTF-8 (byte 3); save it as UTF-8"),
+        (b"---\n- a\n---\nx", "front matter is not a list of `key: value` fields"),
+        (None, "can't be opened: No such file or directory"),
+    ],
+)
+def test_unreadable_partial_makes_every_page_that_shows_it_unreadable(
+    write_book: WriteBook, content: bytes | None, reason: str
+) -> None:
+    shows = "import P from './_p.mdx'\n\nText.\n\n<P/>\n"
+    root = write_book({"a.mdx": shows, "b.mdx": shows, "c.mdx": "import P from './_p.mdx'\n\nText.\n"})
+    if content is not None:
+        (root / "_p.mdx").write_bytes(content)
+    *problems, page = read_source(root).values()
+    message = f"the partial book/_p.mdx, which it imports, {reason}"
+    assert problems == [Unreadable("book/a.mdx", message), Unreadable("book/b.mdx", message)]
+    assert isinstance(page, Page)
+
+
+@pytest.mark.parametrize("base_url", [None, "https://a.example"])
+def test_signs_in_names_of_files_are_encoded_in_addresses(
+    write_book: WriteBook, base_url: str | None
+) -> None:
+    root = write_book({"C#.md": "x", "What is ROS?.md": "y", "a\\b.md": "z"})
+    names = ["C%23", "What%20is%20ROS%3F", "a%5Cb"]
+    expected = [f"{base_url}/{name}" if base_url else f"{root.as_uri()}/{name}.md" for name in names]
+    assert [page.url for page in read_pages(root, base_url).values()] == expected
 
 
 def test_windows_line_ends_and_byte_order_marks_are_read(write_book: WriteBook) -> None:
@@ -590,6 +636,9 @@ HOSTILE = {
     "brackets that never close": "[" * 100_000,
     "brackets in brackets": "[" * 100_000 + "]" * 100_000,
     "footnotes that never close": "[^a]: x\n\n" + "[^" * 50_000,
+    "prices": "$1" * 100_000,
+    "formulas that never close": "$$ a\n" * 20_000,
+    "comments on one line": "<!---->" * 500_000,
     "code in code": "<pre>a\n\n" * 10_000,
     "quotes in quotes": ">" * 95 + " a\n" + "b\n" * 50_000,
 }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -150,3 +151,22 @@ def test_field_errors_do_not_expand_yaml_aliases() -> None:
         with pytest.raises(FrontMatterError) as error:
             read_field(fields, name)
         assert len(str(error.value)) < 100
+
+
+@pytest.mark.parametrize("field", ["keywords", "tags"])
+def test_describe_page_does_not_copy_yaml_aliases(field: str) -> None:
+    block = f"long: &a {'a b ' * 10_000}\n{field}: [{', '.join(['*a', '{label: *a}'] * 1_000)}]"
+    fields, _ = split_front_matter(f"---\n{block}\n---\n")
+    tracemalloc.start()
+    try:
+        describe_page(fields)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * len(block)
+
+
+@pytest.mark.parametrize("value", ["08", "09", "+08", "0_8", "08.5", "2024-02-30", "2024-13-45"])
+def test_value_that_is_no_number_or_date_is_text(value: str) -> None:
+    fields, _ = split_front_matter(f"---\nvalue: {value}\n---\n")
+    assert fields == {"value": value}

@@ -25,8 +25,8 @@ _SKIPPED_FOLDERS = frozenset(("node_modules", "__tests__", "__pycache__"))
 class DocsFolder:
     """A docs folder: `label` begins its source paths, `route` its addresses (None if unknown).
 
-    `version` is part of the addresses. It is empty for the version that readers land on, and `next` for
-    the current docs of a site that has versions.
+    `version` is empty for the version that readers land on, and `next` for the current docs of a site that
+    has versions. `version_path` is its part of the addresses.
     """
 
     root: Path
@@ -35,6 +35,7 @@ class DocsFolder:
     path_in_config: Path
     """The root as the config names it, with its links."""
     version: str = ""
+    version_path: str = ""
     number_prefixes: bool = True
 
 
@@ -190,15 +191,19 @@ def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
         names = _version_names(site.root / f"{prefix}versions.json", docs)
         last = docs.last_version or (names[0] if names else "current")
         current = site.root / docs.path
-        candidates = [(current, current.resolve().name, "" if last == "current" else "next")]
+        candidates = [("current", current, current.resolve().name)]
         for name in names:
             label = f"{prefix}versioned_docs/version-{name}"
-            candidates.append((site.root / label, label, "" if name == last else name))
-        folders += [
-            DocsFolder(path.resolve(), label, docs.route, path, version, docs.number_prefixes)
-            for path, label, version in candidates
-            if path.is_dir()
-        ]
+            candidates.append((name, site.root / label, label))
+        for name, path, label in candidates:
+            version = "" if name == last else "next" if name == "current" else name
+            segment = docs.version_paths.get(name, version)
+            if path.is_dir():
+                folders.append(
+                    DocsFolder(
+                        path.resolve(), label, docs.route, path, version, segment, docs.number_prefixes
+                    )
+                )
     labels = [folder.label for folder in folders]
     return [
         replace(folder, label=_path_label(folder.root, site.root))

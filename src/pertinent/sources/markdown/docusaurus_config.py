@@ -1,21 +1,21 @@
 """Read `docusaurus.config.*`: the site's address, its docs folders, its Markdown format and its language.
 
-The file is code, and is never run. Only literals count: a value that is computed is unknown, and so is
-an address that depends on it.
+The file is code, and is never run. Only literals and constants count: a value that is computed is unknown,
+and so is an address that depends on it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from ..._internal.regular_files import read_regular_file
 from ...identity import is_url
-from .javascript import Value, find_object
+from .javascript import SPREAD, UNKNOWN, Fields, Value, find_object, get_field
 
 Default = TypeVar("Default")
 
@@ -33,6 +33,8 @@ class DocsPlugin:
     last_version: str | None = None
     versioned: bool = True
     instance: str = "default"
+    version_paths: Mapping[str, str] = field(default_factory=dict)
+    """The paths of versions in addresses, by the name of the version, where the config sets them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,77 +73,108 @@ def read_config(path: Path) -> SiteConfig:
 def parse_config(text: str, root: Path) -> SiteConfig:
     """Parse the text of a config file for the site in the folder `root`."""
     try:
-        config = find_object(text, _is_site_object)
+        config = find_object(text, _rank_site_object)
     except RecursionError:
         config = {}
-    markdown = config.get("markdown")
-    options = markdown if isinstance(markdown, dict) else {}
-    translations = config.get("i18n", {})
-    locale = translations.get("defaultLocale", "en") if isinstance(translations, dict) else ""
+    options = _as_options(get_field(config, "markdown"))
+    translations = _as_options(get_field(config, "i18n"))
     plugins = list(_content_plugins(config))
     docs = [_docs_plugin(options) for kind, options in plugins if kind == "docs"]
     return SiteConfig(
         root,
         _site_address(config),
-        tuple(plugin for plugin in docs if plugin.path) or (DocsPlugin(),),
+        tuple(plugin for plugin in docs if plugin.path) or (_default_docs(config),),
         _text_or(options.get("format"), "mdx"),
-        blogs=tuple(_folder(options, "blog") for kind, options in plugins if kind == "blog"),
-        pages=tuple(_folder(options, "src/pages") for kind, options in plugins if kind == "pages"),
+        blogs=tuple(_folders(plugins, "blog", "blog")),
+        pages=tuple(_folders(plugins, "pages", "src/pages")),
         unknown_docs=tuple(plugin.instance for plugin in docs if not plugin.path),
-        locale=_text_or(locale, ""),
+        locale=_text_or(get_field(translations, "defaultLocale", "en"), ""),
     )
 
 
-def _is_site_object(fields: dict[str, Value]) -> bool:
-    return "baseUrl" in fields or ("title" in fields and "url" in fields)
+def _rank_site_object(fields: Fields) -> int:
+    """Rank an object by the fields that each config must have; one without `baseUrl` is no config."""
+    return len(fields.keys() & {"title", "url", "baseUrl"}) if "baseUrl" in fields else 0
 
 
-def _site_address(config: dict[str, Value]) -> str | None:
-    url, base = config.get("url"), config.get("baseUrl", "/")
+def _site_address(config: Fields) -> str | None:
+    url, base = config.get("url"), config.get("baseUrl")
     if not isinstance(url, str) or not isinstance(base, str) or not re.match(r"https?://[^/]", url):
         return None
     address = f"{url.rstrip('/')}/{base.strip('/')}".rstrip("/")
     return address if is_url(address) else None
 
 
-def _content_plugins(config: dict[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
+def _content_plugins(config: Fields) -> Iterator[tuple[str, Fields]]:
     """Yield the kind (docs, blog or pages) and the options of each plugin that makes pages."""
     for name, options in _entries_with_options(config.get("presets")):
         if name in ("classic", "@docusaurus/preset-classic"):
             for kind in _CONTENT_KINDS:
-                plugin = options.get(kind)
+                plugin = get_field(options, kind)
                 if plugin is not False:
-                    yield kind, plugin if isinstance(plugin, dict) else {}
+                    yield kind, _as_options(plugin)
     for name, options in _entries_with_options(config.get("plugins")):
         for kind in _CONTENT_KINDS:
             if name in (kind, f"content-{kind}", f"@docusaurus/plugin-content-{kind}"):
                 yield kind, options
 
 
-def _entries_with_options(entries: Value) -> Iterator[tuple[str, dict[str, Value]]]:
+def _entries_with_options(entries: Value) -> Iterator[tuple[str, Fields]]:
     """Yield name and options of presets or plugins, which are written `name` or `[name, options]`."""
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, str):
             yield entry, {}
         elif isinstance(entry, list) and entry and isinstance(entry[0], str):
-            options = entry[1] if len(entry) > 1 else {}
-            yield entry[0], options if isinstance(options, dict) else {}
+            yield entry[0], _as_options(entry[1] if len(entry) > 1 else None)
 
 
-def _docs_plugin(options: dict[str, Value]) -> DocsPlugin:
+def _as_options(value: Value) -> Fields:
+    """Return the fields of an object; each one is UNKNOWN if the object is."""
+    if isinstance(value, dict):
+        return value
+    return {SPREAD: UNKNOWN} if value is UNKNOWN else {}
+
+
+def _default_docs(config: Fields) -> DocsPlugin:
+    """Return the docs plugin of a config in which none is found; another preset may set any route."""
+    is_plain = get_field(config, "presets") is None and get_field(config, "plugins") is None
+    return DocsPlugin() if is_plain else DocsPlugin(route=None)
+
+
+def _docs_plugin(options: Fields) -> DocsPlugin:
+    version_paths = _version_paths(_as_options(get_field(options, "versions")))
+    last_version = get_field(options, "lastVersion")
+    is_known = version_paths is not None and UNKNOWN not in (
+        last_version,
+        get_field(options, "disableVersioning"),
+    )
     return DocsPlugin(
         path=_folder(options, "docs"),
-        route=_text_or(options.get("routeBasePath", "docs"), None),
+        route=_text_or(get_field(options, "routeBasePath", "docs"), None) if is_known else None,
         number_prefixes=options.get("numberPrefixParser") is not False,
-        last_version=_text_or(options.get("lastVersion"), None),
+        last_version=_text_or(last_version, None),
         versioned=options.get("disableVersioning") is not True,
         instance=_text_or(options.get("id"), "default"),
+        version_paths=version_paths or {},
     )
 
 
-def _folder(options: dict[str, Value], default: str) -> str:
+def _version_paths(versions: Fields) -> dict[str, str] | None:
+    """Return the path of each version that sets one; None if one is computed."""
+    paths = {name: get_field(_as_options(options), "path") for name, options in versions.items()}
+    if UNKNOWN in paths.values():
+        return None
+    return {name: path for name, path in paths.items() if isinstance(path, str)}
+
+
+def _folders(plugins: list[tuple[str, Fields]], kind: str, default: str) -> Iterator[str]:
+    """Yield the folders of the plugins of one kind, except those that are computed."""
+    return filter(None, (_folder(options, default) for name, options in plugins if name == kind))
+
+
+def _folder(options: Fields, default: str) -> str:
     """Return the folder of a plugin; "" if it is computed."""
-    return _text_or(options.get("path", default), "")
+    return _text_or(get_field(options, "path", default), "")
 
 
 def _text_or(value: Value, default: Default) -> str | Default:

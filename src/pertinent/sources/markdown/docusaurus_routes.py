@@ -59,19 +59,19 @@ def route_page(
         FrontMatterError: The front matter gives an address that Docusaurus refuses.
     """
     strip = number_prefixes and bool_field(fields, "parse_number_prefixes", default=True)
-    page_id = text_field(fields, "id") or (strip_number_prefix(relative.stem) if strip else relative.stem)
+    name, slug = text_field(fields, "id") or "", text_field(fields, "slug") or ""
+    page_id = name or (strip_number_prefix(relative.stem) if strip else relative.stem)
     if "/" in page_id:
         raise FrontMatterError(f"the id {page_id!r} has a slash in it; Docusaurus refuses that")
     folders = [strip_number_prefix(part) if strip else part for part in relative.parent.parts]
     folder = f"/{'/'.join(folders)}/" if folders else "/"
-    slug = text_field(fields, "slug")
-    if slug and slug.startswith("/"):
+    if slug.startswith("/"):
         path = slug
     elif not slug and _is_category_index(relative):
         path = folder
     else:
         path = _resolve_slug(slug or page_id, folder)
-    if re.search(r"[?#\\\t\r\n]", path) or {".", ".."} & set(unquote(path).split("/")):
+    if re.search(r"[?#\\\t\r\n]", name + slug) or {".", ".."} & set(unquote(path).split("/")):
         raise FrontMatterError(f"the address {path!r} is not a valid path; give the page another `slug`")
     return PageRoute(path, page_id)
 

@@ -1,13 +1,14 @@
 """Read object literals in JavaScript or TypeScript without running the code.
 
-Strings, booleans, null, arrays and objects have values. Everything that is computed is `UNKNOWN`.
+Strings, booleans, null, arrays and objects have values, and so have the names of constants that the same
+code declares with `const`. Everything that is computed is `UNKNOWN`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Final
 
 from .jsx import parse_string
@@ -21,6 +22,11 @@ UNKNOWN: Final = _Unknown()
 """A value that can only be known by running the code."""
 
 Value = str | bool | None | _Unknown | dict[str, "Value"] | list["Value"]
+Fields = dict[str, Value]
+"""The fields of an object literal, by their names."""
+
+SPREAD: Final = "..."
+"""The name of a field that an object has if a spread (`...name`) may give it any other field."""
 
 _TOKEN = re.compile(
     r"\s+|//[^\n]*|/\*.*?\*/"
@@ -30,112 +36,178 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
-_CONSTANTS: Mapping[str, Value] = {"true": True, "false": False, "null": None, "undefined": None}
+_LITERALS: Mapping[str, Value] = {"true": True, "false": False, "null": None, "undefined": None}
+_RESOLVERS = ("require.resolve", "import.meta.resolve")
+"""Calls that give the path of a package; their argument names it as well."""
+_ENDS = (",", "}", "]", ")")
 
 _MAX_CHARACTERS = 2**18
 """How much of the code is read; the longest configs have a tenth of that."""
 
 
-class Tokens(list[tuple[str, str]]):
-    """The tokens of some code: their kinds and texts."""
+def find_object(code: str, rank: Callable[[Fields], int]) -> Fields:
+    """Return the object that the code exports, else the first one of the highest rank above 0, else {}.
 
-    @cached_property
-    def partners(self) -> Mapping[int, int]:
-        """The index of the bracket that closes each bracket that is closed."""
-        partners: dict[int, int] = {}
-        opened: list[int] = []
-        for index, (_, text) in enumerate(self):
-            if text in _CLOSING:
-                opened.append(index)
-            elif opened and text == _CLOSING[self[opened[-1]][1]]:
-                partners[opened.pop()] = index
-        return partners
+    A field that is assigned to (`config.url = …`) is UNKNOWN.
+    """
+    parser = _CodeParser(code)
+    fields = parser.parse_export()
+    if not isinstance(fields, dict):
+        fields = max(parser.iterate_objects(), key=rank, default={})
+        fields = fields if rank(fields) > 0 else {}
+    return fields | dict.fromkeys(parser.iterate_assigned_fields(), UNKNOWN)
 
 
-def find_object(code: str, is_wanted: Callable[[dict[str, Value]], bool]) -> dict[str, Value]:
-    """Return the first object literal for which `is_wanted` is true; {} if there is none."""
-    matches = _TOKEN.finditer(code[:_MAX_CHARACTERS])
-    tokens = Tokens((match.lastgroup, match.group()) for match in matches if match.lastgroup)
-    for index, (_, text) in enumerate(tokens):
-        if text == "{":
-            fields, _ = _parse_object(tokens, index)
-            if is_wanted(fields):
-                return fields
-    return {}
+def get_field(fields: Fields, name: str, default: Value = None) -> Value:
+    """Return a field of an object; UNKNOWN if only a spread may give it."""
+    return fields.get(name, UNKNOWN if SPREAD in fields else default)
 
 
-def _is_mark(tokens: Tokens, index: int, *marks: str) -> bool:
-    return index < len(tokens) and tokens[index][1] in marks
+class _CodeParser:
+    """Parse the object literals of some code; an index is that of a token."""
 
+    def __init__(self, code: str) -> None:
+        matches = _TOKEN.finditer(code[:_MAX_CHARACTERS])
+        self._tokens = [(match.lastgroup, match.group()) for match in matches if match.lastgroup]
+        self._partners = _match_brackets([text for _, text in self._tokens])
+        self._constants = self._find_constants()
+        self._values: dict[str, Value] = {}
 
-def _parse_object(tokens: Tokens, index: int) -> tuple[dict[str, Value], int]:
-    """Parse from the `{` at `index`; a block of code is parsed, too, and gives few fields or none."""
-    fields: dict[str, Value] = {}
-    index += 1
-    while index < len(tokens) and not _is_mark(tokens, index, "}"):
-        key = _parse_key(tokens, index)
-        if key is None:
-            index = _skip_value(tokens, index)
-        else:
-            fields[key], index = _parse_value(tokens, index + 2)
-        if index < len(tokens) and not _is_mark(tokens, index, "}"):
-            index += 1  # a comma, or code that is not an object literal
-    return fields, index + 1
+    def parse_export(self) -> Value:
+        """Return what `module.exports = …` or `export default …` exports; UNKNOWN if it is computed."""
+        texts = [text for _, text in self._tokens]
+        for index, pair in enumerate(pairwise(texts)):
+            if pair in (("module.exports", "="), ("export", "default")):
+                return self._parse_statement(index + 2)
+        return UNKNOWN
 
+    def iterate_objects(self) -> Iterator[Fields]:
+        """Yield every object literal; a block of code is one, too, with few fields or none."""
+        for index, (_, text) in enumerate(self._tokens):
+            if text == "{":
+                yield self._parse_object(index)[0]
 
-def _parse_key(tokens: Tokens, index: int) -> str | None:
-    if not _is_mark(tokens, index + 1, ":"):
-        return None
-    kind, text = tokens[index]
-    return parse_string(text) if kind == "string" else text if kind == "word" else None
+    def iterate_assigned_fields(self) -> Iterator[str]:
+        """Yield the name of each field that the code assigns to, of any object."""
+        texts = [text for _, text in self._tokens]
+        for index, (target, sign) in enumerate(pairwise(texts)):
+            _, dot, field = target.partition(".")
+            if dot and sign == "=" and not self._is_text(index + 2, "="):
+                yield field
 
+    def _find_constants(self) -> Mapping[str, int | None]:
+        """Find the value of each `const`; None if it is declared twice, or has no value."""
+        constants: dict[str, int | None] = {}
+        for index, (_, text) in enumerate(self._tokens[:-1]):
+            kind, name = self._tokens[index + 1]
+            if text == "const" and kind == "word":
+                constants[name] = None if name in constants else self._find_initializer(index + 2)
+        return constants
 
-def _parse_value(tokens: Tokens, index: int) -> tuple[Value, int]:
-    """Return the value at `index` and the index after it; operators and calls make it UNKNOWN."""
-    if index >= len(tokens):
-        return UNKNOWN, index
-    kind, text = tokens[index]
-    value: Value = UNKNOWN
-    next_index = index + 1
-    if text == "{":
-        value, next_index = _parse_object(tokens, index)
-    elif text == "[":
-        value, next_index = _parse_array(tokens, index)
-    elif text == "(":  # as in `/** @type {Options} */ ({path: 'docs'})`
-        value, next_index = _parse_value(tokens, index + 1)
-        if not _is_mark(tokens, next_index, ")"):
-            return UNKNOWN, _skip_value(tokens, index)
-        next_index += 1
-    elif kind == "string":
-        string = parse_string(text)
-        value = UNKNOWN if string is None else string
-    elif text in _CONSTANTS:
-        value = _CONSTANTS[text]
-    if _is_mark(tokens, next_index, "as", "satisfies"):
-        return value, _skip_value(tokens, next_index)
-    if next_index >= len(tokens) or _is_mark(tokens, next_index, ",", "}", "]", ")"):
-        return value, next_index
-    return UNKNOWN, _skip_value(tokens, index)
+    def _find_initializer(self, index: int) -> int | None:
+        """Return the index behind the `=` of a declaration, past the type of the constant."""
+        while index < len(self._tokens) and not self._is_text(index, "=", ";", ")", "]", "}", "const"):
+            index = self._partners.get(index, index) + 1
+        return index + 1 if self._is_text(index, "=") else None
 
+    def _is_text(self, index: int, *texts: str) -> bool:
+        return index < len(self._tokens) and self._tokens[index][1] in texts
 
-def _parse_array(tokens: Tokens, index: int) -> tuple[list[Value], int]:
-    values: list[Value] = []
-    index += 1
-    while index < len(tokens) and not _is_mark(tokens, index, "]"):
-        value, next_index = _parse_value(tokens, index)
-        values.append(value)
-        index = max(next_index, index + 1)
-        if _is_mark(tokens, index, ","):
-            index += 1
-    return values, index + 1
+    def _resolve_name(self, name: str) -> Value:
+        if name not in self._values:
+            self._values[name] = UNKNOWN  # for a constant that refers to itself
+            index = self._constants.get(name)
+            if index is not None:
+                self._values[name] = self._parse_statement(index)
+        return self._values[name]
 
+    def _parse_statement(self, index: int) -> Value:
+        """Return the value that a statement ends with; a word behind it begins the next statement."""
+        value, index = self._parse_operand(index)
+        is_whole = index >= len(self._tokens) or self._tokens[index][0] == "word"
+        return value if is_whole or self._is_text(index, ";", *_ENDS) else UNKNOWN
 
-def _skip_value(tokens: Tokens, index: int) -> int:
-    """Return the index of the comma or bracket that ends the value at `index`."""
-    while index < len(tokens):
-        text = tokens[index][1]
-        if text in (",", "}", "]", ")"):
-            return index
-        index = tokens.partners.get(index, len(tokens)) if text in _CLOSING else index
+    def _parse_object(self, index: int) -> tuple[Fields, int]:
+        """Parse from the `{` at `index`."""
+        fields: Fields = {}
         index += 1
-    return index
+        while index < len(self._tokens) and not self._is_text(index, "}"):
+            kind, text = self._tokens[index]
+            key = parse_string(text) if kind == "string" else text if kind == "word" else None
+            if text.startswith(SPREAD):
+                fields = {SPREAD: UNKNOWN}  # it may replace each field above it
+                index = self._skip_value(index)
+            elif key is not None and self._is_text(index + 1, ":"):
+                fields[key], index = self._parse_value(index + 2)
+            elif kind == "word" and self._is_text(index + 1, ",", "}"):
+                fields[text], index = self._resolve_name(text), index + 1
+            else:
+                index = self._skip_value(index)
+            if index < len(self._tokens) and not self._is_text(index, "}"):
+                index += 1  # a comma, or code that is not an object literal
+        return fields, index + 1
+
+    def _parse_array(self, index: int) -> tuple[list[Value], int]:
+        """Parse from the `[` at `index`."""
+        values: list[Value] = []
+        index += 1
+        while index < len(self._tokens) and not self._is_text(index, "]"):
+            value, next_index = self._parse_value(index)
+            values.append(value)
+            index = max(next_index, index + 1)
+            if self._is_text(index, ","):
+                index += 1
+        return values, index + 1
+
+    def _parse_value(self, index: int) -> tuple[Value, int]:
+        """Return the value at `index` and the index after it; operators and calls make it UNKNOWN."""
+        value, next_index = self._parse_operand(index)
+        if self._is_text(next_index, "as", "satisfies"):
+            return value, self._skip_value(next_index)
+        if next_index >= len(self._tokens) or self._is_text(next_index, *_ENDS):
+            return value, next_index
+        return UNKNOWN, self._skip_value(index)
+
+    def _parse_operand(self, index: int) -> tuple[Value, int]:
+        """Return the literal, or the value of the name, at `index` and the index after it."""
+        if index >= len(self._tokens):
+            return UNKNOWN, index
+        text = self._tokens[index][1]
+        if text == "{":
+            return self._parse_object(index)
+        if text == "[":
+            return self._parse_array(index)
+        if text == "(":  # as in `/** @type {Options} */ ({path: 'docs'})`
+            value, end = self._parse_value(index + 1)
+            is_whole = self._is_text(end, ")")
+            return (value, end + 1) if is_whole else (UNKNOWN, self._partners.get(index, end) + 1)
+        if text in _RESOLVERS and self._is_text(index + 1, "(") and self._is_text(index + 3, ")"):
+            return self._parse_word(index + 2), index + 4
+        return self._parse_word(index), index + 1
+
+    def _parse_word(self, index: int) -> Value:
+        """Return the value of a string, of a word such as `true`, or of the name of a constant."""
+        kind, text = self._tokens[index]
+        if kind == "string":
+            string = parse_string(text)
+            return UNKNOWN if string is None else string
+        return _LITERALS[text] if text in _LITERALS else self._resolve_name(text)
+
+    def _skip_value(self, index: int) -> int:
+        """Return the index of the comma or bracket that ends the value at `index`."""
+        while index < len(self._tokens) and not self._is_text(index, *_ENDS):
+            default = len(self._tokens) if self._is_text(index, *_CLOSING) else index
+            index = self._partners.get(index, default) + 1
+        return index
+
+
+def _match_brackets(texts: list[str]) -> Mapping[int, int]:
+    """Return the index of the bracket that closes each bracket that is closed."""
+    partners: dict[int, int] = {}
+    opened: list[int] = []
+    for index, text in enumerate(texts):
+        if text in _CLOSING:
+            opened.append(index)
+        elif opened and text == _CLOSING[texts[opened[-1]]]:
+            partners[opened.pop()] = index
+    return partners

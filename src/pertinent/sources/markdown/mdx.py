@@ -18,6 +18,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from ..elements import HIDDEN, HTML_TAGS, RAW_TEXT
 from .directives import directives_plugin
+from .formulas import formulas_plugin
 from .jsx import Tag, scan_expression, scan_tag
 from .paragraphs import paragraphs_plugin
 from .search_limits import Env, search_limits, search_limits_plugin
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
 
 # What an inline construct can begin with. A line break without spaces around it is plain text.
-_INLINE_MARKUP = re.compile(r"[\\`*_~<{\[]|&[#\w]|:[A-Za-z]|[ \t]\n|\n[ \t]")
+_INLINE_MARKUP = re.compile(r"[\\`*_~<{\[]|\$\$|&[#\w]|:[A-Za-z]|[ \t]\n|\n[ \t]")
 _MAX_NESTING = 100  # markdown-it drops what is nested deeper; its default of 20 is ten lists
 _ALT = ["paragraph", "reference", "blockquote", "list"]
 # The names of an import have a limit, or a page with many lines that begin with `import` would take long.
@@ -38,6 +39,7 @@ _IMPORT = re.compile(
 _EXPORT = re.compile(r"export\s+(?:(?:const|let|var|function|class|default|async)\b|[{*])")
 _BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom\s*['\"]([^'\"]+)['\"]")
 _COMMENT_END = re.compile("-->")
+_SPACES = re.compile(r"(?P<indent>[ \t]*)\s*")
 _MDX_MARK = re.compile(r"^(?:import|export)\s.*['\"{(]|</?[A-Z]\w*[\s/>]|\{/\*", re.MULTILINE)
 
 
@@ -57,7 +59,7 @@ def markdown_parser(*, mdx: bool) -> MarkdownIt:
     `meta["value"]`. The imports of a page are in `env["imports"]`: the path by the imported name.
     """
     md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
-    md.use(footnote_plugin).use(search_limits_plugin).use(directives_plugin)
+    md.use(footnote_plugin).use(search_limits_plugin).use(directives_plugin).use(formulas_plugin)
     md.disable(["html_inline", "footnote_inline"])
     md.block.ruler.before("table", "comment", _comment_block_rule, {"alt": _ALT})
     md.core.ruler.at("inline", _parse_inline)
@@ -242,11 +244,11 @@ def _comment_block_rule(state: StateBlock, start: int, end: int, silent: bool) -
         if silent:
             return True
         line = _line_after(state, close + 3, line) - 1
-        text = state.src[close + 3 : state.eMarks[line]]
-        if not text.strip():
+        spaces = _SPACES.match(state.src, close + 3, state.eMarks[line])
+        if spaces is None or spaces.end() == state.eMarks[line]:
             line += 1
             break
-        state.bMarks[line], state.tShift[line] = close + 3, len(text) - len(text.lstrip(" \t"))
+        state.bMarks[line], state.tShift[line] = close + 3, len(spaces["indent"])
         state.sCount[line] = state.sCount[start]
     state.line = line
     return line > start

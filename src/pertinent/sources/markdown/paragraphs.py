@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from markdown_it.rules_block import list_block
 
+from .search_limits import limit_depth
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
@@ -25,7 +27,7 @@ def paragraphs_plugin(md: MarkdownIt) -> None:
     md.disable("lheading")
     md.block.ruler.before("table", "plain_text", _plain_text_rule)
     md.block.ruler.at("paragraph", _paragraph_rule)
-    md.block.ruler.at("list", _list_rule, {"alt": ["paragraph", "reference", "blockquote"]})
+    md.block.ruler.at("list", limit_depth(_list_rule), {"alt": ["paragraph", "reference", "blockquote"]})
 
 
 def push_paragraph(state: StateBlock, content: str, start: int, end: int, *, level: int = 0) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +28,8 @@ _MAX_PARTIALS = 5_000  # that a page may show
 _MAX_PARTIAL_CHARACTERS = 20_000_000  # that all of them may have
 
 
-class TooManyPartials(ValueError):
-    """A page shows more partials than it may: partials that include others twice double their number."""
+class PartialError(ValueError):
+    """A page imports a partial that can't be read, or shows more partials than it may."""
 
 
 class _Document(NamedTuple):
@@ -43,6 +44,15 @@ class _Document(NamedTuple):
 def decode_markdown(content: bytes) -> str:
     """Decode UTF-8, with or without a byte order mark, and turn all line ends into line feeds."""
     return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def describe_error(error: OSError | ValueError) -> str:
+    """Say why a file can't be read as Markdown."""
+    if isinstance(error, OSError):
+        return f"can't be opened: {error.strerror or error}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"is not UTF-8 (byte {error.start}); save it as UTF-8"
+    return str(error)
 
 
 def _open_mdx_blocks(content: str) -> str:
@@ -77,7 +87,8 @@ class DocumentParser:
         self._site_root = site_root
         self._links = links
         self._format = markdown_format
-        self._partials: dict[Path, _Document | None] = {}
+        self._partials: dict[Path, _Document | str] = {}
+        """Each partial that was read, or why it can't be read."""
         self._shown = 0
         self._shown_characters = 0
 
@@ -90,7 +101,8 @@ class DocumentParser:
             content: The text below the front matter.
 
         Raises:
-            TooManyPartials: It includes partials that include others, more than a page may show.
+            PartialError: It shows a partial that can't be read, or more partials than a page may show:
+                partials that include others twice double their number.
         """
         self._shown = self._shown_characters = 0
         if is_divisible(content):
@@ -129,8 +141,6 @@ class DocumentParser:
             if path in open_files or len(open_files) > _MAX_DEPTH:
                 return []
             partial = self._load_partial(path)
-            if partial is None:
-                return []
             self._count_partial(partial)
             return self._render(partial, tag.attributes, (*open_files, path))
 
@@ -140,7 +150,7 @@ class DocumentParser:
         self._shown += 1
         self._shown_characters += partial.characters
         if self._shown > _MAX_PARTIALS or self._shown_characters > _MAX_PARTIAL_CHARACTERS:
-            raise TooManyPartials(
+            raise PartialError(
                 f"it shows more than {_MAX_PARTIALS:,} partials, or {_MAX_PARTIAL_CHARACTERS:,} characters "
                 "of them; partials that include others add up"
             )
@@ -157,13 +167,21 @@ class DocumentParser:
             return None
         return path.resolve() if self._links.allows_import(path) else None
 
-    def _load_partial(self, path: Path) -> _Document | None:
-        """Return a parsed partial; None if it can't be read, and the page shows nothing in its place."""
+    def _load_partial(self, path: Path) -> _Document:
+        """Return a parsed partial.
+
+        Raises:
+            PartialError: It can't be read. A page without its text would look like a changed page.
+        """
         if path not in self._partials:
-            self._partials[path] = None  # marks it as a partial, which `_is_mdx` needs to know
+            self._partials[path] = ""  # marks it as a partial, which `_is_mdx` needs to know
             try:
                 fields, content = split_front_matter(decode_markdown(self._links.read_file(path)))
                 self._partials[path] = self._parse(path, fields, content)
-            except (OSError, UnicodeDecodeError, FrontMatterError):
-                pass
-        return self._partials[path]
+            except (OSError, UnicodeDecodeError, FrontMatterError) as error:
+                name = Path(os.path.relpath(path, self._site_root)).as_posix()
+                self._partials[path] = f"the partial {name}, which it imports, {describe_error(error)}"
+        partial = self._partials[path]
+        if isinstance(partial, str):
+            raise PartialError(partial)
+        return partial

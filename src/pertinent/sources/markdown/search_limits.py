@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from markdown_it import helpers
-from markdown_it.rules_block import blockquote
+from markdown_it.rules_block import blockquote, list_block
 from markdown_it.rules_inline import image
 from mdit_py_plugins.footnote.index import footnote_ref
 
@@ -28,6 +28,7 @@ Env = MutableMapping[str, Any]
 BlockRule = Callable[["StateBlock", int, int, bool], bool]
 
 _MAX_IMAGES = 5  # inside each other; the description of each is parsed again for the one around it
+_LEVELS = 2  # of tokens, that a list and its item open
 _FOOTNOTE_REFERENCE = re.compile(r"\[\^[^\] \n]{1,999}+\]")
 
 
@@ -56,18 +57,30 @@ def search_limits(env: Env) -> SearchLimits:
 
 
 def search_limits_plugin(md: MarkdownIt) -> None:
-    """Limit the parser's own rules for quotes, links and images, and those of the plugin for footnotes."""
+    """Limit the parser's own rules for quotes, lists, links and images, and those of the footnote plugin."""
     interrupted = ["paragraph", "reference", "blockquote", "list"]
     md.block.ruler.at("blockquote", limit_nesting(blockquote), {"alt": interrupted})
+    md.block.ruler.at("list", limit_depth(list_block), {"alt": interrupted[:-1]})
     md.inline.ruler.at("image", _image_rule)
     md.inline.ruler.at("footnote_ref", _footnote_rule)
     limited = SimpleNamespace(**{**vars(helpers), "parseLinkLabel": _find_label_end})
     md.helpers = cast("Any", limited)
 
 
-def limit_nesting(rule: BlockRule) -> BlockRule:
-    """Limit how many lines a rule for containers may read again inside other containers."""
+def limit_depth(rule: BlockRule) -> BlockRule:
+    """Read a container that is nested too deeply as text; the parser would drop the rest of the page."""
 
+    def limited_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's signature
+        may_nest = silent or state.level + _LEVELS < state.md.options.maxNesting
+        return may_nest and rule(state, start, end, silent)
+
+    return limited_rule
+
+
+def limit_nesting(rule: BlockRule) -> BlockRule:
+    """Limit how deep containers are, and how many lines a rule may read again inside other containers."""
+
+    @limit_depth
     def limited_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's signature
         limits = search_limits(state.env)
         lines = end - start if limits.open_containers else 0

@@ -15,7 +15,7 @@ from ..locales import language_of_locale
 from ..normal_form import HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
-from .parser import DocumentParser, TooManyPartials, decode_markdown
+from .parser import DocumentParser, PartialError, decode_markdown, describe_error
 from .yaml_front_matter import FrontMatterError, bool_field, describe_page, split_front_matter
 
 _GENERIC_NAMES = frozenset(("doc", "docs", "documentation", "site", "web", "website", "content", "/"))
@@ -111,15 +111,11 @@ class MarkdownSource:
             source_path = f"{folder.label}/{relative}"
             try:
                 page = self._read_page(folder, relative, source_path, parser)
-            except OSError as error:
-                yield Unreadable(source_path, f"can't be opened: {error.strerror or error}")
-            except UnicodeDecodeError as error:
-                yield Unreadable(source_path, f"is not UTF-8 (byte {error.start}); save it as UTF-8")
             except UnicodeEncodeError:
                 printable = source_path.encode("utf-8", "replace").decode()
                 yield Unreadable(printable, "its name is not UTF-8; rename it")
-            except (FrontMatterError, TooManyPartials) as error:
-                yield Unreadable(source_path, str(error))
+            except (OSError, UnicodeDecodeError, FrontMatterError, PartialError) as error:
+                yield Unreadable(source_path, describe_error(error))
             else:
                 if page is None:
                     unpublished += 1
@@ -166,11 +162,11 @@ class MarkdownSource:
     def _docs_url(self, folder: DocsFolder) -> str | None:
         """Return the address of a docs folder, or None if it is unknown."""
         if self._base_url:
-            return join_url(self._base_url, folder.version)
+            return join_url(self._base_url, folder.version_path)
         site = self._tree.site
         if site is None or site.address is None or folder.route is None:
             return None
-        return join_url(site.address, f"{folder.route}/{folder.version}")
+        return join_url(site.address, f"{folder.route}/{folder.version_path}")
 
 
 def _check_base_url(base_url: str | None) -> str | None:

@@ -30,7 +30,7 @@ class FrontMatterError(ValueError):
 
 
 class _Loader(_Base):
-    """YAML 1.2 as js-yaml reads it: `yes`, `no` and `12:30` are text, and a key appears only once."""
+    """YAML as js-yaml 3 reads it: `yes`, `12:30` and `08` are text, and a key appears only once."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002  yaml's signature
         seen = set()
@@ -47,7 +47,15 @@ class _Loader(_Base):
         if len(node.value) > _MAX_FIELDS:
             raise FrontMatterError(f"its merge keys expand to more than {_MAX_FIELDS} fields")
 
+    def construct_date(self, node: yaml.ScalarNode) -> Any:
+        """Return a date, or the text of one that no calendar has, such as `2024-02-30`."""
+        try:
+            return self.construct_yaml_timestamp(node)
+        except ValueError:
+            return self.construct_scalar(node)
 
+
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_date)
 _Loader.yaml_implicit_resolvers = {
     char: [(tag, pattern) for tag, pattern in resolvers if tag.endswith((":merge", ":timestamp"))]
     for char, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
@@ -55,8 +63,8 @@ _Loader.yaml_implicit_resolvers = {
 for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("null", r"~|null|Null|NULL|", "~nN\0"),
-    ("int", r"[-+]?[0-9][0-9_]*", "-+0123456789"),
-    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+    ("int", r"[-+]?(?:0[0-7_]*|[1-9][0-9_]*)", "-+0123456789"),
+    ("float", r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
 ):
     _Loader.add_implicit_resolver(
         f"tag:yaml.org,2002:{_tag}",
@@ -130,15 +138,22 @@ def describe_page(fields: Mapping[str, Any]) -> FrontMatter:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Return the texts of a list, or of a text with commas; a tag may be `{label: …, permalink: …}`."""
+    """Return the texts of a list, or of a text with commas; a tag may be `{label: …, permalink: …}`.
+
+    A text that is repeated counts once: thousands of YAML aliases may stand for one long text.
+    """
     entries = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else []
     labels = (entry.get("label") if isinstance(entry, dict) else entry for entry in entries)
-    return tuple(filter(None, map(_one_line, labels)))
+    texts = dict.fromkeys(str(label) for label in labels if _is_text(label))
+    return tuple(filter(None, map(_one_line, texts)))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str | int | float | date) and not isinstance(value, bool)
 
 
 def _one_line(value: object) -> str:
-    is_text = isinstance(value, str | int | float | date) and not isinstance(value, bool)
-    return " ".join(str(value).split()) if is_text else ""
+    return " ".join(str(value).split()) if _is_text(value) else ""
 
 
 def bool_field(fields: Mapping[str, Any], name: str, *, default: bool = False) -> bool:

@@ -14,6 +14,7 @@ from itertools import islice
 
 from ...errors import SourceError
 from ...types import LazyPage, Skipped, Unreadable
+from ..html import MAX_LINK_CHARACTERS, MAX_LINKS
 from .addresses import normalize_address, page_path
 from .canonical_pages import CanonicalPages
 from .crawl_cache import SITEMAP_GRACE_SECONDS, CrawlCache
@@ -28,6 +29,10 @@ from .visit import PageVisitor, VisitResult
 
 _QUEUED_PER_CONNECTION = 4
 """How many visits are submitted for each connection, ahead of the result that is taken next."""
+_TOO_MANY_LINKS = (
+    f"has more links than are read: {MAX_LINKS:,}, {MAX_LINK_CHARACTERS >> 20} MB of addresses, or those in "
+    "the first 8 MB of the page; the others are not followed"
+)
 _MAX_REASONS = 5
 """How many reasons for skipped pages are reported."""
 
@@ -246,17 +251,21 @@ class Crawl:
         if self._failures_in_a_row >= self._limits.failures:
             raise _CrawlEnded(f"the site no longer answers: {self._failures_in_a_row} pages in a row failed")
 
-    def _take_page(self, url: str, page: ParsedPage, address: str, depth: int) -> Iterator[LazyPage]:
+    def _take_page(
+        self, url: str, page: ParsedPage, address: str, depth: int
+    ) -> Iterator[LazyPage | Unreadable]:
         """Follow the links of a page, and yield the page if it is to be indexed."""
         self._editions.language = self._editions.language or page.language
         version = page.docusaurus_id.version if page.docusaurus_id else ""
         self._editions.learn_from_page(url, language=page.language, version=version)
         if self._editions.is_unwanted(url):
-            self._frontier.other_editions.add(url)
+            self._frontier.add_other_edition(url)
             return
         if page.truncated:
             self._skipped.add("in part: too large to be read completely", address)
         self._frontier.add_links(page.links or (), depth + 1)
+        if not page.links_complete:
+            yield Unreadable(page_path(url), _TOO_MANY_LINKS, path_identifies_page=False)
         canonical = self._canonical_url(url, page, address, depth)
         if not self._scope.wants(url):
             self._skipped.add("excluded by --include or --exclude", address)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ...errors import SourceError
 from .parsing import PARSER_VERSION, ParsedPage, deserialize_page
 
-FORMAT = 5
+FORMAT = 6
 """The version of the tables; a file of another format is replaced."""
 RESUMABLE_SECONDS = 24 * 3600.0
 """How old an interrupted crawl may be for the next one to resume it."""

@@ -25,6 +25,9 @@ MAX_REPEATS = 3
 MAX_STEPS = 30
 """How many steps a path may have."""
 
+MAX_FOLLOWED_LINKS = 2**17
+"""How many links are remembered as followed, to save the time of following them again."""
+
 _ADVICE = "If they are not pages, leave them out with --exclude"
 
 
@@ -48,11 +51,12 @@ class Frontier:
         self._limits = limits
         self._queue: deque[QueuedPage] = deque()
         self._claimed: set[str] = set()
-        self._followed_links: set[str] = set()
+        self._followed_links: set[int] = set()
+        """Hashes of links, since the links of all pages together may be large."""
         self._shapes: Counter[str] = Counter()
         self._left_out: dict[str, Unreadable] = {}
         self.other_editions: set[str] = set()
-        """Urls that were left out as of another version or language."""
+        """Urls that were left out as of another version or language; not more than pages are crawled."""
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -78,9 +82,12 @@ class Frontier:
     def add_links(self, links: Iterable[str], depth: int) -> None:
         """Queue the pages that the links of a page lead to."""
         for link in links:
-            if link in self._followed_links:
+            link_hash = hash(link)
+            if link_hash in self._followed_links:
                 continue
-            self._followed_links.add(link)
+            if len(self._followed_links) == MAX_FOLLOWED_LINKS:
+                self._followed_links.clear()
+            self._followed_links.add(link_hash)
             address = normalize_address(link)
             if address and not is_file_address(address):
                 self.add(address, depth)
@@ -128,8 +135,13 @@ class Frontier:
     def _is_other_edition(self, url: str) -> bool:
         unwanted = self._editions.is_unwanted(url)
         if unwanted:
-            self.other_editions.add(url)
+            self.add_other_edition(url)
         return unwanted
+
+    def add_other_edition(self, url: str) -> None:
+        """Count a page that is left out as of another version or language."""
+        if len(self.other_editions) < self._limits.pages:
+            self.other_editions.add(url)
 
     def _exceeded_limit(self, url: str, depth: int) -> str:
         """The limit that a page exceeds; empty where it exceeds none."""

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
 from ...errors import SourceError
-from ...types import LazyPage, Skipped, Unreadable
+from ...types import Gone, LazyPage, Skipped, Unreadable
 from ..html import MAX_LINK_CHARACTERS, MAX_LINKS
 from .addresses import normalize_address, page_path
 from .canonical_pages import CanonicalPages
@@ -75,6 +75,10 @@ class Crawl:
         self._pages = CanonicalPages(scope.path)
         self._skipped = _SkippedPages()
         self._seen: set[str] = set()
+        self._gone: set[str] = set()
+        """Urls that answered that there is no page to index: 404, a redirect, noindex."""
+        self._may_miss_pages = bool(discovery.problems)
+        """Whether not all pages of the site, or not all links, are known."""
         self._failures_in_a_row = 0
         self._some_gone = False
         self._suggested_start = ""
@@ -104,8 +108,8 @@ class Crawl:
         """Let the fetcher keep to robots.txt."""
         fetcher.apply_robots(self._robots.allows, self._robots.delay)
 
-    def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[LazyPage | Skipped | Unreadable]:
-        """Yield every page, every page that could not be read, and last the reasons for skipped pages.
+    def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[LazyPage | Skipped | Gone | Unreadable]:
+        """Yield every page, every page that could not be read or is gone, and the reasons for skipped pages.
 
         Raises SourceError where the site has no pages, or where most of them are the same.
         """
@@ -116,7 +120,7 @@ class Crawl:
         cache.begin_crawl()
         problems = 0
         for result in self._pages_and_problems():
-            problems += isinstance(result, Unreadable)
+            problems += isinstance(result, Unreadable) and result.is_page
             yield result
         if not self._pages and not problems:
             self._raise_no_pages()
@@ -128,7 +132,7 @@ class Crawl:
             )
         yield from self._skipped_summary()
 
-    def _pages_and_problems(self) -> Iterator[LazyPage | Unreadable]:
+    def _pages_and_problems(self) -> Iterator[LazyPage | Gone | Unreadable]:
         yield from self._discovery.problems
         yield from self._missing_sitemaps()
         try:
@@ -137,6 +141,7 @@ class Crawl:
             yield Unreadable(self._scope.path or "/", str(reason), path_identifies_page=False)
         else:
             self._cache.finish_crawl(self._seen, self._discovery.listing_sitemaps)
+            yield from map(Gone, sorted(self._gone))
         yield from self._frontier.problems()
         for result in self._pages.remaining():
             if isinstance(result, LazyPage):
@@ -157,7 +162,12 @@ class Crawl:
                 for moment in (listed_at, listed_at + SITEMAP_GRACE_SECONDS)
             )
             reason = f"listed pages on {listed}, but lists none now; no page is removed until {expected}"
-            yield Unreadable(page_path(address), f"the sitemap: {reason}", path_identifies_page=False)
+            yield self._report_incomplete(page_path(address), f"the sitemap: {reason}")
+
+    def _report_incomplete(self, path: str, reason: str, url: str = "") -> Unreadable:
+        """Report why not all pages of the site are known: any missing page may still exist."""
+        self._may_miss_pages = True
+        return Unreadable(path, reason, path_identifies_page=False, url=url)
 
     def _crawl_frontier(self) -> Iterator[LazyPage | Unreadable]:
         """Visit all pages of the frontier on threads, and take their results in its order."""
@@ -171,12 +181,21 @@ class Crawl:
                     self._cache.preload(queued.url for queued in queued_pages)
                     visits += [(queued, pool.submit(self._visitor.visit, queued)) for queued in queued_pages]
                 if not visits:
-                    return
+                    if not self._queue_known_pages():
+                        return
+                    continue
                 queued, visit = visits.popleft()
                 yield from self._take_result(queued, self._wait_for(visit, len(visits)))
         finally:
             self._visitor.fetcher.stop()
             pool.shutdown(cancel_futures=True)
+
+    def _queue_known_pages(self) -> bool:
+        """Queue the pages of earlier crawls, if links may be missing; return whether there are any."""
+        if self._may_miss_pages:
+            for address in self._cache.known_addresses.values():
+                self._frontier.add(address, 1)
+        return len(self._frontier) > 0
 
     def _wait_for(self, visit: Future[VisitResult], submitted: int) -> VisitResult:
         try:
@@ -217,6 +236,7 @@ class Crawl:
         url = result.url
         if url == queued.url:
             return True
+        self._gone.add(queued.url)
         is_start = self.follows_links and queued.depth == 0
         if not (self._scope.contains(url) if is_start else self._scope.wants(url)):
             self._skipped.add(f"redirected to {result.address}", queued.address)
@@ -235,18 +255,24 @@ class Crawl:
             hint = f"; its sitemap lists {external}" if external else self._excluded_hint()
             raise SourceError(f"{queued.address} {result.reason}{hint}; nothing was changed")
         url = self._cache.redirect_target(queued.url)
-        if result.gone or (result.not_html and url not in self._cache):
+        if result.gone:
             self._skipped.add(result.reason, queued.address)
-            self._some_gone = self._some_gone or result.gone
+            self._some_gone = True
+            self._gone.add(queued.url)
+            return
+        cached = self._cache.get(url)
+        if result.not_html and cached is None:
+            self._skipped.add(result.reason, queued.address)
+            yield Unreadable(page_path(url), result.reason, url=url, is_page=False)
             return
         self._seen.update((queued.url, url))
-        cached = self._cache.get(url) if self.follows_links else None
         if cached is not None:
-            # Follow the links that it had, since the pages they lead to may still exist.
-            self._frontier.add_links(cached.links or (), queued.depth + 1)
-        # Without an earlier complete crawl it is unknown which pages its links lead to.
-        path_identifies_page = self._cache.has_complete_crawl or not self.follows_links
-        yield Unreadable(page_path(url), result.reason, path_identifies_page=path_identifies_page, url=url)
+            # The pages that it led to may still exist.
+            self._follow_links(cached, queued.depth)
+        if cached is not None and cached.links_complete:
+            yield Unreadable(page_path(url), result.reason, url=url)
+        else:
+            yield self._report_incomplete(page_path(url), result.reason, url)
         self._failures_in_a_row = self._failures_in_a_row + 1 if result.no_answer else 0
         if self._failures_in_a_row >= self._limits.failures:
             raise _CrawlEnded(f"the site no longer answers: {self._failures_in_a_row} pages in a row failed")
@@ -263,26 +289,32 @@ class Crawl:
             return
         if page.truncated:
             self._skipped.add("in part: too large to be read completely", address)
-        self._frontier.add_links(page.links or (), depth + 1)
+        self._follow_links(page, depth)
         if not page.links_complete:
-            yield Unreadable(page_path(url), _TOO_MANY_LINKS, path_identifies_page=False)
-        canonical = self._canonical_url(url, page, address, depth)
+            yield self._report_incomplete(page_path(url), _TOO_MANY_LINKS)
+        canonical = self._canonical_url(url, page)
         if not self._scope.wants(url):
             self._skipped.add("excluded by --include or --exclude", address)
         elif page.skip_reason:
             self._skipped.add(page.skip_reason, address)
+            self._gone.add(url)
         elif canonical:
             self._pages.add_alias(url, page, canonical)
         else:
             yield from self._pages.add(url, page)
 
-    def _canonical_url(self, url: str, page: ParsedPage, address: str, depth: int) -> str | None:
+    def _follow_links(self, page: ParsedPage, depth: int) -> None:
+        """Queue the pages that a page links to, and the one that it names as canonical."""
+        self._frontier.add_links(page.links or (), depth + 1)
+        if canonical := normalize_address(page.canonical or ""):
+            self._frontier.add(canonical, max(depth, 1))
+
+    def _canonical_url(self, url: str, page: ParsedPage) -> str | None:
         """The url of the page that this one names as canonical, if that is another one of this crawl."""
-        canonical_address = normalize_address(page.canonical, address) if page.canonical else None
-        canonical = canonical_address and self._scope.public_url(canonical_address)
-        if not canonical_address or not canonical or canonical == url or not self._scope.wants(canonical):
+        address = normalize_address(page.canonical or "")
+        canonical = address and self._scope.public_url(address)
+        if not canonical or canonical == url or not self._scope.wants(canonical):
             return None
-        self._frontier.add(canonical_address, max(depth, 1))
         editions = self._editions
         if editions.is_unwanted(canonical) or editions.edition_prefix(url) != editions.edition_prefix(
             canonical

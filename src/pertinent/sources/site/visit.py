@@ -80,7 +80,7 @@ class PageVisitor:
             return VisitResult(response.address, url, unchanged=True)
         headers, digest = response.headers, _hash_response(response)
         now = time.time()
-        cacheable = CachedResponse(*_validators(headers), digest, fetched_at=now, downloaded_at=now)
+        cacheable = CachedResponse(*_validators(headers), digest, now, now, response.address)
         if cache.has_same_body(url, digest):
             return VisitResult(response.address, url, response=cacheable, unchanged=True)
         page = parse_page(

@@ -144,7 +144,7 @@ def _read_docusaurus(page: LexborHTMLParser, metadata: PageMetadata, url: str) -
 
 def _read_generic(page: LexborHTMLParser, metadata: PageMetadata, url: str) -> tuple[str, list[Piece]]:
     root = None if page.css_first(_SPHINX_INDEXES) else find_main_content(page)
-    pieces = BlockReader(generic_markup.MARKUP).read(root) if root is not None else []
+    pieces = BlockReader(generic_markup.read_markup(page)).read(root) if root is not None else []
     heading = _first_heading(pieces)
     outer_heading = "" if heading else _text(page.css_first("h1"))  # of the page, or the name of the book
     site_names = [*metadata.site_names, outer_heading]

@@ -17,7 +17,7 @@ from ..html import Article, accept_link, is_noindex, parse_html
 from ..normal_form import assemble
 from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
 
-PARSER_VERSION = 5
+PARSER_VERSION = 6
 """The version of parsed pages in the crawl cache.
 
 Increase it with every change that makes the same HTML give another `ParsedPage`: in this file, in

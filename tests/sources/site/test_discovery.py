@@ -422,6 +422,47 @@ def test_links_of_an_excluded_start_page_are_followed(site: LocalSite) -> None:
         crawl(site, include=("/nothing/*",))
 
 
+@pytest.mark.parametrize(("body", "encoding"), [(b"\x1f\x8b\x08", "gzip"), (b"Disallow: /", "br")])
+def test_robots_txt_that_cannot_be_decoded_forbids_the_crawl(
+    site: LocalSite, body: bytes, encoding: str
+) -> None:
+    site.book("a")
+    site.pages["/robots.txt"] = lambda request: request.send(body, headers={"Content-Encoding": encoding})
+    with pytest.raises(SourceError, match=r"robots.txt .*nothing may be fetched"):
+        crawl(site)
+
+
+def test_site_of_other_languages_only_says_so(site: LocalSite) -> None:
+    pairs = (("/a", "/b"), ("/b", "/a"))
+    listed = "".join(
+        f"<url><loc>{site.address}{path}</loc>"
+        f'<x:link rel="alternate" hreflang="x-default" href="{site.address}{default}"/></url>'
+        for path, default in pairs
+    )
+    site.pages["/sitemap.xml"] = f'<urlset xmlns:x="http://www.w3.org/1999/xhtml">{listed}</urlset>'
+    with pytest.raises(SourceError, match=r"no pages found .*2 of another version or language"):
+        crawl(site)
+
+
+@pytest.mark.parametrize(
+    ("headers", "indexed"),
+    [
+        ("X-Robots-Tag: otherbot: noindex, nofollow", True),
+        ("X-Robots-Tag: pertinent: noindex", False),
+        ("X-Robots-Tag: otherbot: noindex\r\nX-Robots-Tag: noindex", False),
+        ("X-Robots-Tag: max-snippet: 5, noindex", False),
+        ("X-Robots-Tag: unavailable_after: Fri, 25 Jun 2027 15:00:00 PST, noindex", False),
+    ],
+)
+def test_robots_header_of_another_crawler_does_not_count(
+    site: LocalSite, headers: str, indexed: bool
+) -> None:
+    site.book("a", "b")
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{headers}\r\n\r\n"
+    site.pages["/docs/b"] = lambda request: request.raw(head.encode(), page("B").encode())
+    assert ("/docs/b" in crawl(site)[0]) == indexed
+
+
 def test_repeated_robots_headers_all_count(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/docs/b"] = lambda request: request.raw(

@@ -2,6 +2,6 @@
 
 from .article import Article, parse_html
 from .links import MAX_LINK_CHARACTERS, MAX_LINKS, accept_link
-from .metadata import is_noindex
+from .metadata import is_noindex_header
 
-__all__ = ["MAX_LINKS", "MAX_LINK_CHARACTERS", "Article", "accept_link", "is_noindex", "parse_html"]
+__all__ = ["MAX_LINKS", "MAX_LINK_CHARACTERS", "Article", "accept_link", "is_noindex_header", "parse_html"]

@@ -324,7 +324,8 @@ class Crawl:
         return canonical
 
     def _raise_no_pages(self) -> None:
-        reasons = [f"{count} {reason}" for reason, count in self._skipped.most_common()]
+        reasons = [f"{skipped.pages} {skipped.reason}" for skipped in self._skipped_editions()]
+        reasons += [f"{count} {reason}" for reason, count in self._skipped.most_common()]
         if self._some_gone and self._scope.is_copy:
             reasons.append(f"--base-url replaces {self._scope.served_prefix} by {self._scope.public_prefix}")
         detail = f" ({'; '.join(reasons)})" if reasons else ""
@@ -341,10 +342,13 @@ class Crawl:
             return ""
         return f"; --include, --exclude and robots.txt exclude all {count:,} pages of its sitemaps"
 
-    def _skipped_summary(self) -> Iterator[Skipped]:
+    def _skipped_editions(self) -> Iterator[Skipped]:
         editions = {url for url in self._frontier.other_editions if url not in self._pages}
         if editions:
             yield Skipped(f"of another version or language, such as {min(editions)}", len(editions))
+
+    def _skipped_summary(self) -> Iterator[Skipped]:
+        yield from self._skipped_editions()
         if external := self._discovery.external_hint:
             yield Skipped(f"listed on another host, such as {external}", self._discovery.external_count)
         for reason, count in self._skipped.most_common():

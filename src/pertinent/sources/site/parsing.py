@@ -13,9 +13,10 @@ import orjson
 
 from ...types import Block, FrontMatter, Section
 from ..front_matter import drop_repetitions
-from ..html import Article, accept_link, is_noindex, parse_html
+from ..html import Article, accept_link, is_noindex_header, parse_html
 from ..normal_form import assemble
 from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
+from .http_client import PRODUCT
 
 PARSER_VERSION = 6
 """The version of parsed pages in the crawl cache.
@@ -121,7 +122,7 @@ def parse_page(
     article = parse_article(body, headers, address, with_links=with_links, accepts_link=accepts_link)
     text, sections = assemble(article.pieces, article.title)
     skip_reason = ""
-    if article.noindex or is_noindex(headers.get("x-robots-tag", "")):
+    if article.noindex or is_noindex_header(headers.get("x-robots-tag", ""), PRODUCT):
         skip_reason = "noindex"
     elif article.refresh_target:
         skip_reason = f"redirected to {article.refresh_target[:200]}"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import pytest
 
 from pertinent.sources.html import MAX_LINK_CHARACTERS, parse_html
 from pertinent.sources.site.frontier import Frontier
@@ -13,13 +17,11 @@ from pertinent.sources.site.robots import Robots
 from pertinent.sources.site.scope import open_scope
 from pertinent.sources.site.versions_and_locales import Editions
 
-from .conftest import check_incomplete, crawl
+from .conftest import FAST_LIMITS, check_incomplete, crawl
 from .server import LocalSite, links, page
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 LONG_BASE = f"<base href='/{'x' * 1900}/'>"
 
@@ -43,7 +45,8 @@ def test_frontier_does_not_store_links_that_lead_elsewhere() -> None:
     tracemalloc.start()
     try:
         for host in ("https://elsewhere.example", "https://book.example/blog"):
-            frontier.add_links((f"{host}/{'x' * 1900}{number}" for number in range(50_000)), 1)
+            for number in range(50_000):
+                frontier.add_link(f"{host}/{'x' * 1900}{number}", 1)
         assert tracemalloc.get_traced_memory()[0] < 20_000_000
     finally:
         tracemalloc.stop()
@@ -59,6 +62,29 @@ def test_page_with_too_many_links_is_reported(site: LocalSite, monkeypatch: pyte
     pages, unreadable = crawl(site)
     assert list(pages) == ["/", "/a", "/b", "/c"]
     check_incomplete(unreadable, "more links than are read")
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_links_that_take_long_to_check_keep_to_the_time_limit(
+    site: LocalSite, monkeypatch: pytest.MonkeyPatch, listed: bool
+) -> None:
+    checked = []
+
+    def check_slowly(_: Robots, address: str) -> bool:
+        checked.append(address)
+        time.sleep(0.02)
+        return address.endswith("/")
+
+    monkeypatch.setattr(Robots, "allows", check_slowly)
+    paths = ["/", *(f"/b{number}" for number in range(500))]
+    site.pages |= {"/": page("Home", links(*paths)), "/robots.txt": ""}
+    if listed:
+        site.sitemap(*paths)
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, crawl_seconds=1))
+    assert len(checked) < 100
+    assert not any(problem.path_identifies_page for problem in unreadable)
+    assert "1 s" in unreadable[0].reason
+    assert len(pages) <= 1
 
 
 def test_page_that_is_too_large_has_incomplete_links(site: LocalSite) -> None:

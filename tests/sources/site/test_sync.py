@@ -247,6 +247,32 @@ def test_page_that_is_no_longer_html_stays_indexed_without_cache(site: LocalSite
     assert summary.pages_removed == 0
 
 
+def test_alias_of_a_failing_page_is_not_indexed(site: LocalSite, index: SiteIndex) -> None:
+    serve_linked_pages(site, "/target", "/alias")
+    site.pages["/target"] = page("Target")
+    site.pages["/alias"] = page("Target", head='<link rel="canonical" href="/target">')
+    index.sync()
+    site.pages["/target"] = fail
+    assert index.sync().pages_added == 0
+    assert "/target" in index.paths()
+
+
+@pytest.mark.parametrize("order", [("/guide", "/guide/"), ("/guide/", "/guide"), ("/guide", "/docs/p0")])
+def test_page_that_is_gone_at_one_spelling_stays_indexed(
+    site: LocalSite, index: SiteIndex, order: tuple[str, str]
+) -> None:
+    serve_linked_pages(site, "/guide/")
+    site.pages["/guide/"] = page("Guide")
+    index.sync()
+    site.pages["/docs/p0"] = page("P0", links("/guide/"))
+    site.pages["/"] = page("Home", links(*order, *PATHS))
+    site.clear_requests()
+    assert (index.sync().pages_removed, site.requested_paths.count("/guide")) == (0, order[0] == "/guide")
+    del site.pages["/guide/"]
+    assert index.sync().pages_removed == 1
+    assert site.requested_paths.count("/guide/") <= 3
+
+
 def test_shrunk_site_is_refused(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     index.sync()

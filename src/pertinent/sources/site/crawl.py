@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
@@ -77,6 +77,7 @@ class Crawl:
         self._seen: set[str] = set()
         self._gone: set[str] = set()
         """Urls that answered that there is no page to index: 404, a redirect, noindex."""
+        self._end = discovery.started_at + limits.crawl_seconds
         self._may_miss_pages = bool(discovery.problems)
         """Whether not all pages of the site, or not all links, are known."""
         self._failures_in_a_row = 0
@@ -86,7 +87,6 @@ class Crawl:
         if discovery.pages is None:
             if not self._frontier.add_start():
                 raise SourceError(f"{scope.start} may not be fetched: robots.txt forbids it")
-            self._frontier.add_links(discovery.suggested_pages.values(), 1)
         else:
             self._editions.learn_from_sitemap(discovery.pages, discovery.translations)
             self._frontier.add_listed(discovery.pages)
@@ -115,7 +115,6 @@ class Crawl:
         """
         self._cache = cache
         self._visitor = PageVisitor(self._scope, fetcher, cache, self.follows_links)
-        self._end = self._discovery.started_at + self._limits.crawl_seconds
         self.apply_robots(fetcher)
         cache.begin_crawl()
         problems = 0
@@ -175,6 +174,7 @@ class Crawl:
         pool = ThreadPoolExecutor(self._limits.connections, thread_name_prefix="crawl")
         visits: deque[tuple[QueuedPage, Future[VisitResult]]] = deque()
         try:
+            self._add_links(self._discovery.suggested_pages.values(), 1)
             while True:
                 if len(visits) < batch:
                     queued_pages = list(islice(iter(self._frontier.next, None), batch))
@@ -194,6 +194,7 @@ class Crawl:
         """Queue the pages of earlier crawls, if links may be missing; return whether there are any."""
         if self._may_miss_pages:
             for address in self._cache.known_addresses.values():
+                self._check_time()
                 self._frontier.add(address, 1)
         return len(self._frontier) > 0
 
@@ -201,11 +202,19 @@ class Crawl:
         try:
             return visit.result(timeout=max(self._end - time.monotonic(), 0.0))
         except TimeoutError:
-            remaining = 1 + submitted + len(self._frontier)
-            raise _CrawlEnded(
-                f"stopped after {self._limits.crawl_seconds:g} s, with {remaining:,} or more addresses left "
-                "to fetch; run the same command again to resume"
-            ) from None
+            raise self._out_of_time(1 + submitted) from None
+
+    def _check_time(self) -> None:
+        """End the crawl if its time is over; robots.txt may make each link slow."""
+        if time.monotonic() > self._end:
+            raise self._out_of_time(1)
+
+    def _out_of_time(self, submitted: int) -> _CrawlEnded:
+        remaining = submitted + len(self._frontier)
+        return _CrawlEnded(
+            f"stopped after {self._limits.crawl_seconds:g} s, with {remaining:,} or more addresses left "
+            "to fetch; run the same command again to resume"
+        )
 
     def _take_result(self, queued: QueuedPage, result: VisitResult) -> Iterator[LazyPage | Unreadable]:
         """Cache the result of a visit, and yield its page or the reason why there is none."""
@@ -259,6 +268,7 @@ class Crawl:
             self._skipped.add(result.reason, queued.address)
             self._some_gone = True
             self._gone.add(queued.url)
+            self._frontier.retry(queued)
             return
         cached = self._cache.get(url)
         if result.not_html and cached is None:
@@ -267,8 +277,10 @@ class Crawl:
             return
         self._seen.update((queued.url, url))
         if cached is not None:
-            # The pages that it led to may still exist.
+            # The page and those that it led to may still exist.
             self._follow_links(cached, queued.depth)
+            if not cached.skip_reason:
+                self._pages.add_failed(url, cached.title)
         if cached is not None and cached.links_complete:
             yield Unreadable(page_path(url), result.reason, url=url)
         else:
@@ -305,9 +317,14 @@ class Crawl:
 
     def _follow_links(self, page: ParsedPage, depth: int) -> None:
         """Queue the pages that a page links to, and the one that it names as canonical."""
-        self._frontier.add_links(page.links or (), depth + 1)
+        self._add_links(page.links or (), depth + 1)
         if canonical := normalize_address(page.canonical or ""):
             self._frontier.add(canonical, max(depth, 1))
+
+    def _add_links(self, links: Iterable[str], depth: int) -> None:
+        for link in links:
+            self._check_time()
+            self._frontier.add_link(link, depth)
 
     def _canonical_url(self, url: str, page: ParsedPage) -> str | None:
         """The url of the page that this one names as canonical, if that is another one of this crawl."""

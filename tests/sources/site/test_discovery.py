@@ -319,6 +319,20 @@ def test_site_without_pages_is_a_clear_error(site: LocalSite) -> None:
         crawl(site)
 
 
+def test_dead_link_does_not_make_a_folder_a_version(site: LocalSite) -> None:
+    paths = [f"/docs/v2/{name}" for name in "abcd"]
+    site.pages |= {"/": page("Home", links("/docs/a", *paths)), **{path: page(path) for path in paths}}
+    assert list(crawl(site)[0]) == ["/", *paths]
+
+
+def test_version_that_is_linked_before_its_twins_is_left_out(site: LocalSite) -> None:
+    current, upcoming = ([f"/docs/{version}{name}" for name in ("a", "b")] for version in ("", "next/"))
+    site.pages |= {path: page(path) for path in (*current, *upcoming)}
+    site.pages["/"] = page("Home", links(*upcoming, *current))
+    assert list(crawl(site)[0]) == ["/", *current]
+    assert sorted(crawl(site, versions=("next",))[0]) == sorted(["/", *current, *upcoming])
+
+
 def test_current_version_is_read_and_others_on_request(site: LocalSite) -> None:
     versions = {
         "/docs/": "2.0",

@@ -10,6 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
 
 from ...errors import SourceError
@@ -75,6 +76,8 @@ class Crawl:
         self._pages = CanonicalPages(scope.path)
         self._skipped = _SkippedPages()
         self._seen: set[str] = set()
+        self._undecided: dict[str, ParsedPage] = {}
+        """Pages that may be of another version, by url, until all pages are known."""
         self._gone: set[str] = set()
         """Urls that answered that there is no page to index: 404, a redirect, noindex."""
         self._end = discovery.started_at + limits.crawl_seconds
@@ -142,6 +145,7 @@ class Crawl:
             self._cache.finish_crawl(self._seen, self._discovery.listing_sitemaps)
             yield from map(Gone, sorted(self._gone))
         yield from self._frontier.problems()
+        yield from self._decide_versions()
         for result in self._pages.remaining():
             if isinstance(result, LazyPage):
                 yield result
@@ -160,7 +164,7 @@ class Crawl:
                 time.strftime("%Y-%m-%d", time.gmtime(moment))
                 for moment in (listed_at, listed_at + SITEMAP_GRACE_SECONDS)
             )
-            reason = f"listed pages on {listed}, but lists none now; no page is removed until {expected}"
+            reason = f"listed pages on {listed}, but lists none now; missing pages are not removed until {expected}"
             yield self._report_incomplete(page_path(address), f"the sitemap: {reason}")
 
     def _report_incomplete(self, path: str, reason: str, url: str = "") -> Unreadable:
@@ -296,6 +300,8 @@ class Crawl:
         self._editions.language = self._editions.language or page.language
         version = page.docusaurus_id.version if page.docusaurus_id else ""
         self._editions.learn_from_page(url, language=page.language, version=version)
+        if self.follows_links:
+            self._editions.learn_from_answer(url)
         if self._editions.is_unwanted(url):
             self._frontier.add_other_edition(url)
             return
@@ -304,16 +310,30 @@ class Crawl:
         self._follow_links(page, depth)
         if not page.links_complete:
             yield self._report_incomplete(page_path(url), _TOO_MANY_LINKS)
-        canonical = self._canonical_url(url, page)
         if not self._scope.wants(url):
             self._skipped.add("excluded by --include or --exclude", address)
         elif page.skip_reason:
             self._skipped.add(page.skip_reason, address)
             self._gone.add(url)
-        elif canonical:
+        elif self.follows_links and self._editions.may_be_version(url):
+            self._undecided[url] = replace(page, links=None)
+        else:
+            yield from self._give_page(url, page)
+
+    def _give_page(self, url: str, page: ParsedPage) -> Iterator[LazyPage]:
+        if canonical := self._canonical_url(url, page):
             self._pages.add_alias(url, page, canonical)
         else:
             yield from self._pages.add(url, page)
+
+    def _decide_versions(self) -> Iterator[LazyPage]:
+        """Yield the pages that might have been of another version, now that all pages are known."""
+        self._editions.decide_versions()
+        for url, page in self._undecided.items():
+            if self._editions.is_unwanted(url):
+                self._frontier.add_other_edition(url)
+            else:
+                yield from self._give_page(url, page)
 
     def _follow_links(self, page: ParsedPage, depth: int) -> None:
         """Queue the pages that a page links to, and the one that it names as canonical."""

@@ -107,7 +107,6 @@ class Frontier:
             return
         if not self._robots.allows(address):
             return
-        self._editions.learn_from_url(url)
         if self._is_other_edition(url):
             return
         if _is_runaway_path(url):
@@ -118,6 +117,7 @@ class Frontier:
             # Which pages are beyond a limit depends on what was found first: it may be any of them.
             self._leave_out(url, reason, path_identifies_page=False)
         elif self.claim(url, address):
+            self._editions.learn_from_url(url)
             self._queue.append(QueuedPage(url, address, depth))
 
     def next(self) -> QueuedPage | None:

@@ -164,8 +164,11 @@ class Crawl:
                 time.strftime("%Y-%m-%d", time.gmtime(moment))
                 for moment in (listed_at, listed_at + SITEMAP_GRACE_SECONDS)
             )
-            reason = f"listed pages on {listed}, but lists none now; missing pages are not removed until {expected}"
-            yield self._report_incomplete(page_path(address), f"the sitemap: {reason}")
+            reason = (
+                f"the sitemap: listed pages on {listed}, but lists none now; "
+                f"missing pages are not removed until {expected}"
+            )
+            yield self._report_incomplete(page_path(address), reason)
 
     def _report_incomplete(self, path: str, reason: str, url: str = "") -> Unreadable:
         """Report why not all pages of the site are known: any missing page may still exist."""

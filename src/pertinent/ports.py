@@ -19,6 +19,7 @@ from .types import (
     Candidates,
     Chunk,
     Filters,
+    Gone,
     LazyPage,
     Page,
     PointId,
@@ -369,5 +370,5 @@ class Source(Protocol):
     def notes(self) -> Sequence[str]:
         """What the user should know about the source, such as that its address is unknown."""
 
-    def read(self) -> Iterator[Page | LazyPage | Skipped | Unreadable]:
+    def read(self) -> Iterator[Page | LazyPage | Skipped | Gone | Unreadable]:
         """Yield every page; an unreadable one is reported with the `source_path` that it had before."""

@@ -170,9 +170,9 @@ def test_index_separates_failed_pages_from_unknown_ones(run: Run, site: LocalSit
     site.pages["/docs/joints"] = lambda request: request.send(status=403)
     result = run("index", site.address)
     assert "1 page could not be read; the indexed version is kept:" in result.stderr
-    assert "no page is removed" not in result.stderr
+    assert "not removed" not in result.stderr
     result = run("index", site.address, "--max-pages", "1")
-    assert "The list of pages is incomplete, so no page is removed:" in result.stderr
+    assert "The list of pages is incomplete, so missing pages are not removed:" in result.stderr
     assert "could not be read" not in result.stderr
 
 

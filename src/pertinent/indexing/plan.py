@@ -21,7 +21,7 @@ from .._internal.clock import StageTimer, utc_now
 from .._internal.progress import NoProgress, Progress
 from ..errors import SyncRefused
 from ..ports import Catalog, Embedder, PageRecord, Source, VectorIndex
-from ..types import FrontMatter, LazyPage, Page, Skipped, Unreadable
+from ..types import FrontMatter, Gone, LazyPage, Page, Skipped, Unreadable
 from .chunking import embedded_text, iterate_chunks
 from .spool import PageSpool, PlannedChunk
 
@@ -132,6 +132,7 @@ class Planner:
         check_source_name(source, self.catalog.sources().get(source.name))
         records = self.catalog.pages()
         indexed = {record.document_id: record for record in records if record.source == source.name}
+        indexed_urls = {record.url for record in indexed.values()}
         other_owners = {r.document_id: r.source for r in records if r.source != source.name}
         pending = set(self.catalog.pending())
         spool = None if dry_run else PageSpool(self.spool_folder)
@@ -140,14 +141,19 @@ class Planner:
         unreadable: list[Unreadable] = []
         skipped: list[Skipped] = []
         seen: set[str] = set()
+        gone: set[str] = set()
         self.progress.stage("Reading pages", source.total)
         for result in source.read():
             if isinstance(result, Skipped):
                 skipped.append(result)
                 continue
+            if isinstance(result, Gone):
+                gone.add(result.url)
+                continue
             self.progress.advance()
             if isinstance(result, Unreadable):
-                unreadable.append(result)
+                if result.is_page or result.url in indexed_urls:
+                    unreadable.append(result)
                 continue
             lazy_page = _make_lazy(result) if isinstance(result, Page) else result
             document_id = lazy_page.document_id
@@ -169,7 +175,7 @@ class Planner:
             source=source.name,
             location=source.location,
             changes=tuple(changes),
-            removed=tuple(_find_removed(indexed.values(), seen, unreadable)),
+            removed=tuple(_find_removed(indexed.values(), seen, gone, unreadable)),
             pages_unchanged=pages_unchanged,
             chunks_unchanged=chunks_unchanged,
             unreadable=tuple(unreadable),
@@ -315,19 +321,20 @@ def _find_problem(page: Page, seen: Set[str], other_owners: Mapping[str, str]) -
 
 
 def _find_removed(
-    indexed: Iterable[PageRecord], seen: Set[str], unreadable: Sequence[Unreadable]
+    indexed: Iterable[PageRecord], seen: Set[str], gone: Set[str], unreadable: Sequence[Unreadable]
 ) -> list[PageRecord]:
     """Return the indexed pages that the source no longer has.
 
-    There are none if an unreadable page might be any of them.
+    If an unreadable page might be any of them, only those that are known to be `gone`.
     """
-    if not all(problem.path_identifies_page for problem in unreadable):
-        return []
+    is_complete = all(problem.path_identifies_page for problem in unreadable)
     unread = {name for problem in unreadable for name in (problem.source_path, problem.url) if name}
     return [
         record
         for record in indexed
-        if record.document_id not in seen and not {record.source_path, record.url} & unread
+        if (is_complete or record.url in gone)
+        and record.document_id not in seen
+        and not {record.source_path, record.url} & unread
     ]
 
 

@@ -89,3 +89,12 @@ class Unreadable:
     """Whether the path names the page. If not, it may be any missing page, and none may be removed."""
     url: str = ""
     """The page's address if known: another kind of source may have used another path for it."""
+    is_page: bool = True
+    """Whether it is known to be a page. If not, it is reported only if it is indexed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A page that is known to be gone; it is removed even if the list of pages is incomplete."""
+
+    url: str

@@ -63,6 +63,32 @@ def test_heading_anchor_is_found(heading: str, anchor: str) -> None:
     assert article[-1] == HeadingPiece(2, "H", anchor)
 
 
+CONTENTS = '<h2 id="contents">Contents</h2>'
+
+
+@pytest.mark.parametrize(
+    ("body", "anchor"),
+    [
+        (f'{CONTENTS}<a name="own"></a><h2>H <a href="#contents">[contents]</a></h2>', "own"),
+        (f'{CONTENTS}<h2>H <a href="#contents">[contents]</a></h2>', ""),
+        ('<a name="own"></a><h2>H <a href="#top">[top]</a></h2>', "own"),
+        ('<h2>H <a href="#top">[top]</a></h2>', ""),
+        (f'{CONTENTS}<h2 id="contents">H</h2>', ""),
+        (f'{CONTENTS}<a name="own"></a><h2 id="contents">H</h2>', "own"),
+        ('<p id="x">text</p><h2 id="x">H</h2>', ""),
+        ('<div id="x"><h2 id="x">H</h2></div>', "x"),
+        ('<p id="x">text</p><h2><a name="x"></a>H</h2>', ""),
+        ('<h2 id="Contents">H</h2>', "Contents"),
+        ('<section id="s"><h2>H<a href="#s">¶</a></h2></section>', "s"),
+    ],
+)
+def test_heading_anchor_leads_to_the_heading(body: str, anchor: str) -> None:
+    article = parse_html(f"<main><h1>T</h1><p>x</p>{body}</main>", "https://x.example/a").pieces
+    heading = article[-1]
+    assert isinstance(heading, HeadingPiece)
+    assert (heading.level, heading.anchor) == (2, anchor)
+
+
 def test_densest_element_is_the_article() -> None:
     links = "".join(
         f"<li><a href=/{n}>A chapter that has quite a long name, number {n}</a>" for n in range(40)

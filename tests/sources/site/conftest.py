@@ -59,7 +59,7 @@ def crawl(
             page = result.page()
             assert page.source_path not in pages
             pages[page.source_path] = page
-        elif isinstance(result, Unreadable):
+        elif isinstance(result, Unreadable) and result.is_page:
             unreadable.append(result)
     return pages, unreadable
 

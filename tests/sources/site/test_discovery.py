@@ -319,6 +319,20 @@ def test_site_without_pages_is_a_clear_error(site: LocalSite) -> None:
         crawl(site)
 
 
+def test_dead_link_does_not_make_a_folder_a_version(site: LocalSite) -> None:
+    paths = [f"/docs/v2/{name}" for name in "abcd"]
+    site.pages |= {"/": page("Home", links("/docs/a", *paths)), **{path: page(path) for path in paths}}
+    assert list(crawl(site)[0]) == ["/", *paths]
+
+
+def test_version_that_is_linked_before_its_twins_is_left_out(site: LocalSite) -> None:
+    current, upcoming = ([f"/docs/{version}{name}" for name in ("a", "b")] for version in ("", "next/"))
+    site.pages |= {path: page(path) for path in (*current, *upcoming)}
+    site.pages["/"] = page("Home", links(*upcoming, *current))
+    assert list(crawl(site)[0]) == ["/", *current]
+    assert sorted(crawl(site, versions=("next",))[0]) == sorted(["/", *current, *upcoming])
+
+
 def test_current_version_is_read_and_others_on_request(site: LocalSite) -> None:
     versions = {
         "/docs/": "2.0",
@@ -420,6 +434,47 @@ def test_links_of_an_excluded_start_page_are_followed(site: LocalSite) -> None:
     assert "/blog" not in site.requested_paths
     with pytest.raises(SourceError, match="1 excluded by --include or --exclude"):
         crawl(site, include=("/nothing/*",))
+
+
+@pytest.mark.parametrize(("body", "encoding"), [(b"\x1f\x8b\x08", "gzip"), (b"Disallow: /", "br")])
+def test_robots_txt_that_cannot_be_decoded_forbids_the_crawl(
+    site: LocalSite, body: bytes, encoding: str
+) -> None:
+    site.book("a")
+    site.pages["/robots.txt"] = lambda request: request.send(body, headers={"Content-Encoding": encoding})
+    with pytest.raises(SourceError, match=r"robots.txt .*nothing may be fetched"):
+        crawl(site)
+
+
+def test_site_of_other_languages_only_says_so(site: LocalSite) -> None:
+    pairs = (("/a", "/b"), ("/b", "/a"))
+    listed = "".join(
+        f"<url><loc>{site.address}{path}</loc>"
+        f'<x:link rel="alternate" hreflang="x-default" href="{site.address}{default}"/></url>'
+        for path, default in pairs
+    )
+    site.pages["/sitemap.xml"] = f'<urlset xmlns:x="http://www.w3.org/1999/xhtml">{listed}</urlset>'
+    with pytest.raises(SourceError, match=r"no pages found .*2 of another version or language"):
+        crawl(site)
+
+
+@pytest.mark.parametrize(
+    ("headers", "indexed"),
+    [
+        ("X-Robots-Tag: otherbot: noindex, nofollow", True),
+        ("X-Robots-Tag: pertinent: noindex", False),
+        ("X-Robots-Tag: otherbot: noindex\r\nX-Robots-Tag: noindex", False),
+        ("X-Robots-Tag: max-snippet: 5, noindex", False),
+        ("X-Robots-Tag: unavailable_after: Fri, 25 Jun 2027 15:00:00 PST, noindex", False),
+    ],
+)
+def test_robots_header_of_another_crawler_does_not_count(
+    site: LocalSite, headers: str, indexed: bool
+) -> None:
+    site.book("a", "b")
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{headers}\r\n\r\n"
+    site.pages["/docs/b"] = lambda request: request.raw(head.encode(), page("B").encode())
+    assert ("/docs/b" in crawl(site)[0]) == indexed
 
 
 def test_repeated_robots_headers_all_count(site: LocalSite) -> None:

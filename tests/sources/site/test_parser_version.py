@@ -12,7 +12,7 @@ from ..html.shells import SNIPPETS, docusaurus
 from .server import doc, links, page
 
 HTML = Path(__file__).parents[1] / "html"
-DIGEST = (4, "f2ff81c8224c46ce904ec5105a72baa98346e33eebfe1c943c00c55c891087f9")
+DIGEST = (6, "6ad3095f2027d1259868af6713d6ea8a163af5c463cee477c0d5c7f434949100")
 """The version of the parser, and the digest of what it gives for the pages below."""
 
 

@@ -21,7 +21,7 @@ from pertinent.workspace.workspace import Workspace
 
 from .conftest import FAST_LIMITS
 from .rendering import article
-from .server import LocalSite, doc, links, page, sitemap, sitemap_index
+from .server import LocalSite, Request, doc, links, page, sitemap, sitemap_index
 
 HANDBOOK = Path(__file__).parents[3] / "examples" / "handbook"
 NAMES = [f"p{number}" for number in range(8)]
@@ -156,6 +156,123 @@ def test_pages_linked_only_from_a_failing_page_stay_indexed(site: LocalSite, ind
     assert "/a/x" in index.paths()
 
 
+def fail(request: Request) -> None:
+    request.send(status=500)
+
+
+def serve_linked_pages(site: LocalSite, *further: str) -> None:
+    """Serve a home page that links to all pages of the book and to `further` ones, without a sitemap."""
+    site.book(*NAMES)
+    del site.pages["/sitemap.xml"]
+    site.pages["/"] = page("Home", links(*PATHS, *further))
+
+
+def test_pages_below_a_new_failing_page_stay_indexed(site: LocalSite, index: SiteIndex) -> None:
+    serve_linked_pages(site, "/child")
+    site.pages["/child"] = page("Child")
+    index.sync()
+    serve_linked_pages(site, "/hub")
+    site.pages["/hub"] = fail
+    summary = index.sync()
+    assert unreadable_files(summary) == ["/hub"]
+    assert "/child" in index.paths()
+    site.pages["/hub"] = page("Hub")
+    assert index.sync().unreadable == ()
+    assert "/child" not in index.paths()
+
+
+def test_gone_page_is_removed_while_a_new_page_fails(site: LocalSite, index: SiteIndex) -> None:
+    serve_linked_pages(site, "/linked", "/unlinked", "/moved", "/hidden", "/hub")
+    site.pages |= {f"/{name}": page(name) for name in ("linked", "unlinked", "moved", "hidden")}
+    site.pages["/hub"] = fail
+    index.sync()
+    serve_linked_pages(site, "/linked", "/moved", "/hidden", "/hub")
+    del site.pages["/linked"], site.pages["/unlinked"]
+    assert index.sync().pages_removed == 2
+    site.pages["/moved"] = lambda request: request.send(status=301, headers={"Location": "/new"})
+    site.pages["/new"] = page("moved")
+    site.pages["/hidden"] = page("hidden", head='<meta name="robots" content="noindex">')
+    assert index.sync().pages_removed == 2
+    assert index.paths() == {"/", *PATHS, "/new"}
+
+
+def test_failing_page_without_cache_keeps_the_pages_it_led_to(site: LocalSite, index: SiteIndex) -> None:
+    serve_linked_pages(site, "/hub")
+    site.pages |= {"/hub": page("Hub", links("/child")), "/child": page("Child")}
+    index.sync()
+    index.cache_file.unlink()
+    site.pages["/hub"] = fail
+    for _ in range(3):
+        assert index.sync().pages_removed == 0
+    assert "/child" in index.paths()
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize(
+    "head",
+    ['<link rel="canonical" href="/target">', '<meta http-equiv="refresh" content="0; url=/target">'],
+)
+def test_target_of_a_failing_page_stays_indexed(
+    site: LocalSite, index: SiteIndex, head: str, listed: bool
+) -> None:
+    serve_linked_pages(site, "/source")
+    site.pages |= {"/source": page("Target", head=head), "/target": page("Target")}
+    if listed:
+        site.sitemap("/", *PATHS, "/source")
+    index.sync()
+    site.pages["/source"] = fail
+    assert index.sync().pages_removed == 0
+    assert "/target" in index.paths()
+
+
+def test_target_of_a_failing_redirect_stays_indexed_without_cache(site: LocalSite, index: SiteIndex) -> None:
+    site.book(*NAMES, "old")
+    site.pages["/docs/old"] = lambda request: request.send(status=301, headers={"Location": "/new"})
+    site.pages["/new"] = page("New")
+    index.sync()
+    index.cache_file.unlink()
+    site.pages["/docs/old"] = fail
+    assert index.sync().pages_removed == 0
+    assert "/new" in index.paths()
+
+
+def test_page_that_is_no_longer_html_stays_indexed_without_cache(site: LocalSite, index: SiteIndex) -> None:
+    serve_linked_pages(site, "/feed")
+    index.sync()
+    index.cache_file.unlink()
+    for path in ("/docs/p3", "/feed"):
+        site.pages[path] = lambda r: r.send("{}", headers={"Content-Type": "application/json"})
+    summary = index.sync()
+    assert [problem.source_path for problem in summary.unreadable] == ["/docs/p3"]
+    assert summary.pages_removed == 0
+
+
+def test_alias_of_a_failing_page_is_not_indexed(site: LocalSite, index: SiteIndex) -> None:
+    serve_linked_pages(site, "/target", "/alias")
+    site.pages["/target"] = page("Target")
+    site.pages["/alias"] = page("Target", head='<link rel="canonical" href="/target">')
+    index.sync()
+    site.pages["/target"] = fail
+    assert index.sync().pages_added == 0
+    assert "/target" in index.paths()
+
+
+@pytest.mark.parametrize("order", [("/guide", "/guide/"), ("/guide/", "/guide"), ("/guide", "/docs/p0")])
+def test_page_that_is_gone_at_one_spelling_stays_indexed(
+    site: LocalSite, index: SiteIndex, order: tuple[str, str]
+) -> None:
+    serve_linked_pages(site, "/guide/")
+    site.pages["/guide/"] = page("Guide")
+    index.sync()
+    site.pages["/docs/p0"] = page("P0", links("/guide/"))
+    site.pages["/"] = page("Home", links(*order, *PATHS))
+    site.clear_requests()
+    assert (index.sync().pages_removed, site.requested_paths.count("/guide")) == (0, order[0] == "/guide")
+    del site.pages["/guide/"]
+    assert index.sync().pages_removed == 1
+    assert site.requested_paths.count("/guide/") <= 3
+
+
 def test_shrunk_site_is_refused(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     index.sync()
@@ -196,6 +313,19 @@ def test_site_under_maintenance_changes_nothing(site: LocalSite, index: SiteInde
     assert [catalog.page(record.document_id) for record in catalog.pages()] == pages_before
     site.book(*NAMES)
     assert index.sync().pages_unchanged == len(NAMES)
+
+
+def test_maintenance_page_at_every_address_changes_nothing(site: LocalSite, index: SiteIndex) -> None:
+    site.book(*NAMES)
+    site.pages["/"] = page("Home")
+    site.sitemap("/", *PATHS)
+    index.sync()
+    site.pages.clear()
+    site.pages["/robots.txt"] = ""
+    site.fallback = page("Down", "<p>We will be back soon.</p>")
+    with pytest.raises(SourceError, match=r"9 of 9 pages .* have the same text.*Nothing was changed"):
+        index.sync()
+    assert index.paths() == {"/", *PATHS}
 
 
 def test_crawl_that_cannot_begin_removes_nothing(site: LocalSite, index: SiteIndex) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pertinent.sources.site.page_filter import PageFilter
 from pertinent.sources.site.versions_and_locales import Editions
@@ -78,7 +80,8 @@ def test_one_shared_page_does_not_make_versions() -> None:
         f"{HOST}/releases/{number}/{name}" for number in ("1.0", "2.0") for name in ("changes", f"x{number}")
     ]
     for url in urls:
-        editions.learn_from_url(url)
+        editions.learn_from_answer(url)
+    editions.decide_versions()
     assert not any(map(editions.is_unwanted, urls))
 
 
@@ -103,6 +106,43 @@ def test_editions_are_learnt_from_pages() -> None:
 def test_editions_are_learnt_from_links() -> None:
     editions = Editions("", PageFilter())
     for path in ("/docs/a", "/docs/next/a"):
-        editions.learn_from_url(HOST + path)
+        editions.learn_from_answer(HOST + path)
+    assert not editions.is_unwanted(f"{HOST}/docs/next/other")
+    editions.decide_versions()
     assert editions.is_unwanted(f"{HOST}/docs/next/other")
     assert not editions.is_unwanted(f"{HOST}/docs/a")
+
+
+@given(st.permutations([f"/{version}{name}" for version in ("", "next/", "1.0/") for name in "abc"]))
+def test_linked_editions_are_decided_before_all_pages_are_known(paths: list[str]) -> None:
+    editions = Editions("", PageFilter())
+    for path in paths:
+        editions.learn_from_answer(HOST + path)
+    assert [path for path in sorted(paths) if not editions.is_unwanted(HOST + path)] == ["/a", "/b", "/c"]
+
+
+SIDE_BY_SIDE = [f"/{version}/{name}" for version in ("stable", "2.0", "1.0") for name in "abcd"]
+
+
+@given(st.permutations(SIDE_BY_SIDE))
+def test_preferred_edition_does_not_depend_on_the_order_of_links(paths: list[str]) -> None:
+    editions = Editions("", PageFilter())
+    for path in paths:
+        editions.learn_from_answer(HOST + path)
+    editions.decide_versions()
+    assert [path for path in SIDE_BY_SIDE if not editions.is_unwanted(HOST + path)] == SIDE_BY_SIDE[:4]
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ("/book/summary", *(f"/book/{n}/{name}" for n in (1, 2) for name in ("summary", "text", "end"))),
+        ("/blog/archive", *(f"/blog/{n}/{name}" for n in (2023, 2024) for name in ("a", "b", "archive"))),
+    ],
+)
+def test_linked_chapters_and_years_are_not_versions(paths: tuple[str, ...]) -> None:
+    editions = Editions("", PageFilter())
+    for path in paths:
+        editions.learn_from_answer(HOST + path)
+    editions.decide_versions()
+    assert not any(editions.is_unwanted(HOST + path) for path in paths)

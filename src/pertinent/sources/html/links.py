@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-_MAX_LINKS = 10_000
+MAX_LINKS = 10_000
+"""How many links of a page are read."""
+MAX_LINK_CHARACTERS = 2**20
+"""How many characters the links of a page may have together."""
 _MAX_LENGTH = 2000  # of an address; a long <base> would make every link of the page as long
 _SIMPLE_PATH = re.compile(r"(?:/(?![/.])[^\s/\\?;]*+)++")
 _SCHEMES = ("http://", "https://")
+
+
+class PageLinks(NamedTuple):
+    """The links of a page."""
+
+    addresses: tuple[str, ...]
+    """Each address once and without its fragment, in the order of the page."""
+    is_complete: bool
+    """Whether these are all; False where the page has more than are read."""
+
+
+def accept_link(_: str) -> bool:
+    """Accept every link."""
+    return True
 
 
 def absolute_link(href: str | None, base: str) -> str | None:
@@ -22,10 +40,13 @@ def absolute_link(href: str | None, base: str) -> str | None:
     return address if is_web else None
 
 
-def absolute_links(hrefs: Iterable[str | None], base: str) -> tuple[str, ...]:
-    """Resolve links, each address once and without its fragment, in the order of the page."""
+def absolute_links(
+    hrefs: Iterable[str | None], base: str, accepts: Callable[[str], bool] = accept_link
+) -> PageLinks:
+    """Resolve links; those that are not accepted do not count towards the limits."""
     origin = _origin(base)
     addresses: dict[str, None] = {}
+    characters = 0
     for href in hrefs:
         target = (href or "").partition("#")[0].strip()
         if not target:
@@ -34,11 +55,13 @@ def absolute_links(hrefs: Iterable[str | None], base: str) -> tuple[str, ...]:
             address: str | None = origin + target  # by far the most common, and the same as from urljoin
         else:
             address = absolute_link(target, base)
-        if address:
-            addresses[address] = None
-        if len(addresses) >= _MAX_LINKS:
-            break
-    return tuple(addresses)
+        if not address or address in addresses or not accepts(address):
+            continue
+        characters += len(address)
+        if len(addresses) == MAX_LINKS or characters > MAX_LINK_CHARACTERS:
+            return PageLinks(tuple(addresses), is_complete=False)
+        addresses[address] = None
+    return PageLinks(tuple(addresses), is_complete=True)
 
 
 def _origin(base: str) -> str:

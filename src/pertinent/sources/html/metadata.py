@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _SITE_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
 # `max-image-preview:none` does not mean noindex.
 _NOINDEX = re.compile(r"(?<!preview:)(?<!preview: )\b(?:noindex|none)\b", re.IGNORECASE)
+_CRAWLER = re.compile(r"[\w.*-]+")
+_RULES_WITH_VALUES = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
 _REFRESH = re.compile(r"(\d{1,2})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 _META_TAG = re.compile(r"<meta\s[^>]*+", re.IGNORECASE)
 _HTTP_EQUIV_REFRESH = re.compile(r"http-equiv=[\"']?refresh\b", re.IGNORECASE)
@@ -83,8 +85,29 @@ def read_metadata(page: LexborHTMLParser, url: str) -> PageMetadata:
 
 
 def is_noindex(robots: str) -> bool:
-    """Whether a robots meta or an X-Robots-Tag header asks not to index the page."""
+    """Whether a robots meta asks not to index the page."""
     return bool(_NOINDEX.search(robots))
+
+
+def is_noindex_header(header: str, product: str) -> bool:
+    """Whether X-Robots-Tag headers, one in each line, ask this crawler not to index the page.
+
+    The name of a crawler applies to all rules after it in a header.
+
+    >>> is_noindex_header("otherbot: noindex, nofollow", "Pertinent")
+    False
+    """
+    for line in header.splitlines():
+        crawler = "*"
+        for part in line.split(","):
+            name, colon, value = part.partition(":")
+            name = name.strip().lower()
+            rule = part
+            if colon and _CRAWLER.fullmatch(name) and name not in _RULES_WITH_VALUES:
+                crawler, rule = name, value
+            if crawler in ("*", product.lower()) and is_noindex(rule):
+                return True
+    return False
 
 
 def _head_nodes(page: LexborHTMLParser) -> Iterator[LexborNode]:

@@ -41,7 +41,8 @@ class CanonicalPages:
         self._titles: dict[str, str] = {}
         self._texts: Counter[int] = Counter()
         self._seen_front_matter: set[Hashable] = set()
-        self._without_slug: list[_CrawledPage] = []
+        self._failed_titles: dict[str, str] = {}
+        self._without_slug: dict[str, ParsedPage] = {}
         self._aliases: dict[str, list[_CrawledPage]] = defaultdict(list)
 
     def __len__(self) -> int:
@@ -61,7 +62,7 @@ class CanonicalPages:
         """Give a page now or, where its slug depends on other pages, in `remaining`."""
         slug = self._slugs.slug(_decoded_path(url), page.docusaurus_id)
         if slug is None:
-            self._without_slug.append(_CrawledPage(url, page))
+            self._without_slug[url] = page
         else:
             yield self._make_page(url, slug, page)
 
@@ -69,23 +70,33 @@ class CanonicalPages:
         """Hold back a page that names another as canonical, until it is known whether that exists."""
         self._aliases[canonical].append(_CrawledPage(url, page))
 
+    def add_failed(self, url: str, title: str) -> None:
+        """Take note of a page that failed and stays indexed, since other pages may name it as canonical."""
+        self._failed_titles[url] = title
+
     def remaining(self) -> Iterator[LazyPage | Sequence[str]]:
         """Yield the pages that had to wait for all others.
 
         The urls of pages that are left to their canonical page come as a sequence.
         """
         for canonical, aliases in self._aliases.items():
-            titles = self._titles | {crawled.url: crawled.page.title for crawled in self._without_slug}
-            if canonical in titles and _are_aliases(aliases, titles[canonical]):
+            title = self._title(canonical)
+            if title is not None and _are_aliases(aliases, title):
                 yield [alias.url for alias in aliases]
                 continue
             for url, page in aliases:
                 yield from self.add(url, page)
-        for url, page in self._without_slug:
+        for url, page in self._without_slug.items():
             if page.docusaurus_id:
                 yield self._make_page(
                     url, self._slugs.deferred_slug(_decoded_path(url), page.docusaurus_id), page
                 )
+
+    def _title(self, url: str) -> str | None:
+        """The title of a page; None where there is no such page."""
+        if page := self._without_slug.get(url):
+            return page.title
+        return self._titles.get(url, self._failed_titles.get(url))
 
     def _make_page(self, url: str, slug: str, page: ParsedPage) -> LazyPage:
         self._titles[url] = page.title

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
 
 from ...errors import SourceError
-from ...types import LazyPage, Skipped, Unreadable
+from ...types import Gone, LazyPage, Skipped, Unreadable
+from ..html import MAX_LINK_CHARACTERS, MAX_LINKS
 from .addresses import normalize_address, page_path
 from .canonical_pages import CanonicalPages
 from .crawl_cache import SITEMAP_GRACE_SECONDS, CrawlCache
@@ -28,6 +30,10 @@ from .visit import PageVisitor, VisitResult
 
 _QUEUED_PER_CONNECTION = 4
 """How many visits are submitted for each connection, ahead of the result that is taken next."""
+_TOO_MANY_LINKS = (
+    f"has more links than are read: {MAX_LINKS:,}, {MAX_LINK_CHARACTERS >> 20} MB of addresses, or those in "
+    "the first 8 MB of the page; the others are not followed"
+)
 _MAX_REASONS = 5
 """How many reasons for skipped pages are reported."""
 
@@ -70,6 +76,13 @@ class Crawl:
         self._pages = CanonicalPages(scope.path)
         self._skipped = _SkippedPages()
         self._seen: set[str] = set()
+        self._undecided: dict[str, ParsedPage] = {}
+        """Pages that may be of another version, by url, until all pages are known."""
+        self._gone: set[str] = set()
+        """Urls that answered that there is no page to index: 404, a redirect, noindex."""
+        self._end = discovery.started_at + limits.crawl_seconds
+        self._may_miss_pages = bool(discovery.problems)
+        """Whether not all pages of the site, or not all links, are known."""
         self._failures_in_a_row = 0
         self._some_gone = False
         self._suggested_start = ""
@@ -77,7 +90,6 @@ class Crawl:
         if discovery.pages is None:
             if not self._frontier.add_start():
                 raise SourceError(f"{scope.start} may not be fetched: robots.txt forbids it")
-            self._frontier.add_links(discovery.suggested_pages.values(), 1)
         else:
             self._editions.learn_from_sitemap(discovery.pages, discovery.translations)
             self._frontier.add_listed(discovery.pages)
@@ -99,19 +111,18 @@ class Crawl:
         """Let the fetcher keep to robots.txt."""
         fetcher.apply_robots(self._robots.allows, self._robots.delay)
 
-    def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[LazyPage | Skipped | Unreadable]:
-        """Yield every page, every page that could not be read, and last the reasons for skipped pages.
+    def run(self, fetcher: Fetcher, cache: CrawlCache) -> Iterator[LazyPage | Skipped | Gone | Unreadable]:
+        """Yield every page, every page that could not be read or is gone, and the reasons for skipped pages.
 
         Raises SourceError where the site has no pages, or where most of them are the same.
         """
         self._cache = cache
         self._visitor = PageVisitor(self._scope, fetcher, cache, self.follows_links)
-        self._end = self._discovery.started_at + self._limits.crawl_seconds
         self.apply_robots(fetcher)
         cache.begin_crawl()
         problems = 0
         for result in self._pages_and_problems():
-            problems += isinstance(result, Unreadable)
+            problems += isinstance(result, Unreadable) and result.is_page
             yield result
         if not self._pages and not problems:
             self._raise_no_pages()
@@ -123,7 +134,7 @@ class Crawl:
             )
         yield from self._skipped_summary()
 
-    def _pages_and_problems(self) -> Iterator[LazyPage | Unreadable]:
+    def _pages_and_problems(self) -> Iterator[LazyPage | Gone | Unreadable]:
         yield from self._discovery.problems
         yield from self._missing_sitemaps()
         try:
@@ -132,7 +143,9 @@ class Crawl:
             yield Unreadable(self._scope.path or "/", str(reason), path_identifies_page=False)
         else:
             self._cache.finish_crawl(self._seen, self._discovery.listing_sitemaps)
+            yield from map(Gone, sorted(self._gone))
         yield from self._frontier.problems()
+        yield from self._decide_versions()
         for result in self._pages.remaining():
             if isinstance(result, LazyPage):
                 yield result
@@ -151,8 +164,16 @@ class Crawl:
                 time.strftime("%Y-%m-%d", time.gmtime(moment))
                 for moment in (listed_at, listed_at + SITEMAP_GRACE_SECONDS)
             )
-            reason = f"listed pages on {listed}, but lists none now; no page is removed until {expected}"
-            yield Unreadable(page_path(address), f"the sitemap: {reason}", path_identifies_page=False)
+            reason = (
+                f"the sitemap: listed pages on {listed}, but lists none now; "
+                f"missing pages are not removed until {expected}"
+            )
+            yield self._report_incomplete(page_path(address), reason)
+
+    def _report_incomplete(self, path: str, reason: str, url: str = "") -> Unreadable:
+        """Report why not all pages of the site are known: any missing page may still exist."""
+        self._may_miss_pages = True
+        return Unreadable(path, reason, path_identifies_page=False, url=url)
 
     def _crawl_frontier(self) -> Iterator[LazyPage | Unreadable]:
         """Visit all pages of the frontier on threads, and take their results in its order."""
@@ -160,28 +181,47 @@ class Crawl:
         pool = ThreadPoolExecutor(self._limits.connections, thread_name_prefix="crawl")
         visits: deque[tuple[QueuedPage, Future[VisitResult]]] = deque()
         try:
+            self._add_links(self._discovery.suggested_pages.values(), 1)
             while True:
                 if len(visits) < batch:
                     queued_pages = list(islice(iter(self._frontier.next, None), batch))
                     self._cache.preload(queued.url for queued in queued_pages)
                     visits += [(queued, pool.submit(self._visitor.visit, queued)) for queued in queued_pages]
                 if not visits:
-                    return
+                    if not self._queue_known_pages():
+                        return
+                    continue
                 queued, visit = visits.popleft()
                 yield from self._take_result(queued, self._wait_for(visit, len(visits)))
         finally:
             self._visitor.fetcher.stop()
             pool.shutdown(cancel_futures=True)
 
+    def _queue_known_pages(self) -> bool:
+        """Queue the pages of earlier crawls, if links may be missing; return whether there are any."""
+        if self._may_miss_pages:
+            for address in self._cache.known_addresses.values():
+                self._check_time()
+                self._frontier.add(address, 1)
+        return len(self._frontier) > 0
+
     def _wait_for(self, visit: Future[VisitResult], submitted: int) -> VisitResult:
         try:
             return visit.result(timeout=max(self._end - time.monotonic(), 0.0))
         except TimeoutError:
-            remaining = 1 + submitted + len(self._frontier)
-            raise _CrawlEnded(
-                f"stopped after {self._limits.crawl_seconds:g} s, with {remaining:,} or more addresses left "
-                "to fetch; run the same command again to resume"
-            ) from None
+            raise self._out_of_time(1 + submitted) from None
+
+    def _check_time(self) -> None:
+        """End the crawl if its time is over; robots.txt may make each link slow."""
+        if time.monotonic() > self._end:
+            raise self._out_of_time(1)
+
+    def _out_of_time(self, submitted: int) -> _CrawlEnded:
+        remaining = submitted + len(self._frontier)
+        return _CrawlEnded(
+            f"stopped after {self._limits.crawl_seconds:g} s, with {remaining:,} or more addresses left "
+            "to fetch; run the same command again to resume"
+        )
 
     def _take_result(self, queued: QueuedPage, result: VisitResult) -> Iterator[LazyPage | Unreadable]:
         """Cache the result of a visit, and yield its page or the reason why there is none."""
@@ -212,6 +252,7 @@ class Crawl:
         url = result.url
         if url == queued.url:
             return True
+        self._gone.add(queued.url)
         is_start = self.follows_links and queued.depth == 0
         if not (self._scope.contains(url) if is_start else self._scope.wants(url)):
             self._skipped.add(f"redirected to {result.address}", queued.address)
@@ -230,50 +271,90 @@ class Crawl:
             hint = f"; its sitemap lists {external}" if external else self._excluded_hint()
             raise SourceError(f"{queued.address} {result.reason}{hint}; nothing was changed")
         url = self._cache.redirect_target(queued.url)
-        if result.gone or (result.not_html and url not in self._cache):
+        if result.gone:
             self._skipped.add(result.reason, queued.address)
-            self._some_gone = self._some_gone or result.gone
+            self._some_gone = True
+            self._gone.add(queued.url)
+            self._frontier.retry(queued)
+            return
+        cached = self._cache.get(url)
+        if result.not_html and cached is None:
+            self._skipped.add(result.reason, queued.address)
+            yield Unreadable(page_path(url), result.reason, url=url, is_page=False)
             return
         self._seen.update((queued.url, url))
-        cached = self._cache.get(url) if self.follows_links else None
         if cached is not None:
-            # Follow the links that it had, since the pages they lead to may still exist.
-            self._frontier.add_links(cached.links or (), queued.depth + 1)
-        # Without an earlier complete crawl it is unknown which pages its links lead to.
-        path_identifies_page = self._cache.has_complete_crawl or not self.follows_links
-        yield Unreadable(page_path(url), result.reason, path_identifies_page=path_identifies_page, url=url)
+            # The page and those that it led to may still exist.
+            self._follow_links(cached, queued.depth)
+            if not cached.skip_reason:
+                self._pages.add_failed(url, cached.title)
+        if cached is not None and cached.links_complete:
+            yield Unreadable(page_path(url), result.reason, url=url)
+        else:
+            yield self._report_incomplete(page_path(url), result.reason, url)
         self._failures_in_a_row = self._failures_in_a_row + 1 if result.no_answer else 0
         if self._failures_in_a_row >= self._limits.failures:
             raise _CrawlEnded(f"the site no longer answers: {self._failures_in_a_row} pages in a row failed")
 
-    def _take_page(self, url: str, page: ParsedPage, address: str, depth: int) -> Iterator[LazyPage]:
+    def _take_page(
+        self, url: str, page: ParsedPage, address: str, depth: int
+    ) -> Iterator[LazyPage | Unreadable]:
         """Follow the links of a page, and yield the page if it is to be indexed."""
         self._editions.language = self._editions.language or page.language
         version = page.docusaurus_id.version if page.docusaurus_id else ""
         self._editions.learn_from_page(url, language=page.language, version=version)
+        if self.follows_links:
+            self._editions.learn_from_answer(url)
         if self._editions.is_unwanted(url):
-            self._frontier.other_editions.add(url)
+            self._frontier.add_other_edition(url)
             return
         if page.truncated:
             self._skipped.add("in part: too large to be read completely", address)
-        self._frontier.add_links(page.links or (), depth + 1)
-        canonical = self._canonical_url(url, page, address, depth)
+        self._follow_links(page, depth)
+        if not page.links_complete:
+            yield self._report_incomplete(page_path(url), _TOO_MANY_LINKS)
         if not self._scope.wants(url):
             self._skipped.add("excluded by --include or --exclude", address)
         elif page.skip_reason:
             self._skipped.add(page.skip_reason, address)
-        elif canonical:
+            self._gone.add(url)
+        elif self.follows_links and self._editions.may_be_version(url):
+            self._undecided[url] = replace(page, links=None)
+        else:
+            yield from self._give_page(url, page)
+
+    def _give_page(self, url: str, page: ParsedPage) -> Iterator[LazyPage]:
+        if canonical := self._canonical_url(url, page):
             self._pages.add_alias(url, page, canonical)
         else:
             yield from self._pages.add(url, page)
 
-    def _canonical_url(self, url: str, page: ParsedPage, address: str, depth: int) -> str | None:
+    def _decide_versions(self) -> Iterator[LazyPage]:
+        """Yield the pages that might have been of another version, now that all pages are known."""
+        self._editions.decide_versions()
+        for url, page in self._undecided.items():
+            if self._editions.is_unwanted(url):
+                self._frontier.add_other_edition(url)
+            else:
+                yield from self._give_page(url, page)
+
+    def _follow_links(self, page: ParsedPage, depth: int) -> None:
+        """Queue the pages that a page links to, and the one that it names as canonical."""
+        self._add_links(page.links or (), depth + 1)
+        if canonical := normalize_address(page.canonical or ""):
+            self._frontier.add(canonical, max(depth, 1))
+
+    def _add_links(self, links: Iterable[str], depth: int) -> None:
+        for link in links:
+            self._check_time()
+            self._frontier.add_link(link, depth)
+
+    def _canonical_url(self, url: str, page: ParsedPage) -> str | None:
         """The url of the page that this one names as canonical, if that is another one of this crawl."""
-        canonical_address = normalize_address(page.canonical, address) if page.canonical else None
-        canonical = canonical_address and self._scope.public_url(canonical_address)
-        if not canonical_address or not canonical or canonical == url or not self._scope.wants(canonical):
+        address = normalize_address(page.canonical or "")
+        canonical = address and self._scope.public_url(address)
+        if not canonical or canonical == url or not self._scope.wants(canonical):
             return None
-        self._frontier.add(canonical_address, max(depth, 1))
         editions = self._editions
         if editions.is_unwanted(canonical) or editions.edition_prefix(url) != editions.edition_prefix(
             canonical
@@ -283,7 +364,8 @@ class Crawl:
         return canonical
 
     def _raise_no_pages(self) -> None:
-        reasons = [f"{count} {reason}" for reason, count in self._skipped.most_common()]
+        reasons = [f"{skipped.pages} {skipped.reason}" for skipped in self._skipped_editions()]
+        reasons += [f"{count} {reason}" for reason, count in self._skipped.most_common()]
         if self._some_gone and self._scope.is_copy:
             reasons.append(f"--base-url replaces {self._scope.served_prefix} by {self._scope.public_prefix}")
         detail = f" ({'; '.join(reasons)})" if reasons else ""
@@ -300,10 +382,13 @@ class Crawl:
             return ""
         return f"; --include, --exclude and robots.txt exclude all {count:,} pages of its sitemaps"
 
-    def _skipped_summary(self) -> Iterator[Skipped]:
+    def _skipped_editions(self) -> Iterator[Skipped]:
         editions = {url for url in self._frontier.other_editions if url not in self._pages}
         if editions:
             yield Skipped(f"of another version or language, such as {min(editions)}", len(editions))
+
+    def _skipped_summary(self) -> Iterator[Skipped]:
+        yield from self._skipped_editions()
         if external := self._discovery.external_hint:
             yield Skipped(f"listed on another host, such as {external}", self._discovery.external_count)
         for reason, count in self._skipped.most_common():

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ...errors import SourceError
 from .parsing import PARSER_VERSION, ParsedPage, deserialize_page
 
-FORMAT = 5
+FORMAT = 6
 """The version of the tables; a file of another format is replaced."""
 RESUMABLE_SECONDS = 24 * 3600.0
 """How old an interrupted crawl may be for the next one to resume it."""
@@ -32,7 +32,7 @@ _TABLES = """
 create table responses (
   source text not null, url text not null, parser_version int not null, with_links int not null,
   etag text not null, last_modified text not null, digest blob not null, fetched_at real not null,
-  downloaded_at real not null,
+  downloaded_at real not null, address text not null,
   primary key (source, url)
 );
 create table pages (
@@ -41,7 +41,7 @@ create table pages (
 create table redirects (
   source text not null, url text not null, target text not null, primary key (source, url)
 );
-create table crawls (source text primary key, started_at real, parser_version int, with_links int);
+create table crawls (source text primary key, started_at real);
 create table sitemaps (
   source text not null, address text not null, listed_at real not null, primary key (source, address)
 );
@@ -58,6 +58,8 @@ class CachedResponse(NamedTuple):
     fetched_at: float
     """When the page was downloaded, or the site last said that it has not changed."""
     downloaded_at: float
+    address: str
+    """Where the page is served."""
 
 
 class _PendingRows(NamedTuple):
@@ -85,21 +87,22 @@ class CrawlCache:
         self._database = _open_database(path)
         with self._translate_errors():
             rows = self._database.execute(
-                "select url, etag, last_modified, digest, fetched_at, downloaded_at from responses "
-                "where source = ? and parser_version = ? and with_links >= ?",
-                (source, PARSER_VERSION, with_links),
+                "select url, parser_version = ? and with_links >= ?, etag, last_modified, digest, "
+                "fetched_at, downloaded_at, address from responses where source = ?",
+                (PARSER_VERSION, with_links, source),
             )
-            self._responses = {url: CachedResponse(*columns) for url, *columns in rows}
+            stored = {url: (is_usable, CachedResponse(*columns)) for url, is_usable, *columns in rows}
             redirects = self._database.execute(
                 "select url, target from redirects where source = ?", (source,)
             )
             self._redirects: dict[str, str] = dict(redirects.fetchall())
             crawl = self._database.execute(
-                "select started_at, parser_version, with_links from crawls where source = ?", (source,)
+                "select started_at from crawls where source = ?", (source,)
             ).fetchone()
         self._started_at: float | None = crawl[0] if crawl else None
-        self.has_complete_crawl = bool(crawl and crawl[1] == PARSER_VERSION and crawl[2] >= with_links)
-        """Whether a complete earlier crawl cached everything that this crawl needs."""
+        self._responses = {url: response for url, (is_usable, response) in stored.items() if is_usable}
+        self.known_addresses = {url: response.address for url, (_, response) in stored.items()}
+        """Where the pages of earlier crawls are served, by url; also of those that must be parsed again."""
 
     def begin_crawl(self) -> None:
         """Record the start of a crawl, or resume the one that was interrupted."""
@@ -117,24 +120,19 @@ class CrawlCache:
     def finish_crawl(self, seen: Collection[str], sitemaps: Collection[str] = ()) -> None:
         """Record that the crawl is complete: drop pages that it has not `seen`, and note its sitemaps."""
         listed = [(self._source, address, time.time()) for address in sitemaps]
-        unseen = [(self._source, url) for url in self._responses.keys() - set(seen)]
+        unseen = [
+            (self._source, url) for url in (self._responses.keys() | self.known_addresses.keys()) - set(seen)
+        ]
         self._flush()
         with self._translate_errors():
             self._database.executemany("delete from responses where source = ? and url = ?", unseen)
-            self._database.execute(
-                "delete from responses where source = ? and parser_version <> ?",
-                (self._source, PARSER_VERSION),
-            )
             self._database.executemany("insert or replace into sitemaps values (?, ?, ?)", listed)
             self._database.execute(
                 "delete from pages where source = ? "
                 "and url not in (select url from responses where source = ?)",
                 (self._source, self._source),
             )
-            self._database.execute(
-                "update crawls set started_at = null, parser_version = ?, with_links = ? where source = ?",
-                (PARSER_VERSION, self._with_links, self._source),
-            )
+            self._database.execute("update crawls set started_at = null where source = ?", (self._source,))
             self._database.commit()
 
     def close(self) -> None:
@@ -235,7 +233,7 @@ class CrawlCache:
         parsed_by = (PARSER_VERSION, self._with_links)
         with self._translate_errors():
             self._database.executemany(
-                "insert or replace into responses values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "insert or replace into responses values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [(self._source, url, *parsed_by, *response) for url, response in responses.items()],
             )
             for table, rows in (("pages", pages), ("redirects", redirects)):

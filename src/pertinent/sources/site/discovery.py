@@ -127,17 +127,17 @@ class _SitemapWalk:
                 limit = self._limits.sitemaps
                 self._stop(address, f"there are more than {limit}; the others were left out")
                 return
-            if time.monotonic() - self._discovery.started_at > self._limits.crawl_seconds:
-                self._stop(
-                    address,
-                    f"not fetched: the crawl reached its time limit of {self._limits.crawl_seconds:g} s",
-                )
+            if self._is_out_of_time():
+                self._stop(address, f"not fetched: {self._time_limit}")
                 return
             requested.add(address)
             sitemap = self._fetch(address, required=is_required)
             # An `llms.txt` often links to other hosts.
             counts_external = address == self._scope.start or not is_llms_txt_address(address)
             for page in sitemap.pages:
+                if self._is_out_of_time():  # robots.txt may make each page slow
+                    self._stop(address, f"read in part: {self._time_limit}")
+                    return
                 if self._add_page(page):
                     self._discovery.listing_sitemaps.add(root)
                 elif counts_external:
@@ -151,6 +151,13 @@ class _SitemapWalk:
             if self._is_full:
                 self._report(address, f"more than {self._max_pages:,} pages; the others were left out")
                 return
+
+    def _is_out_of_time(self) -> bool:
+        return time.monotonic() - self._discovery.started_at > self._limits.crawl_seconds
+
+    @property
+    def _time_limit(self) -> str:
+        return f"the crawl reached its time limit of {self._limits.crawl_seconds:g} s"
 
     def resolve_sitemaps(self, links: Iterable[str], base: str) -> list[str]:
         """The served addresses of the sitemaps that are on this host."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -24,6 +24,9 @@ MAX_REPEATS = 3
 """How often a path may repeat one step. A link that is relative by mistake makes paths grow without end."""
 MAX_STEPS = 30
 """How many steps a path may have."""
+
+MAX_FOLLOWED_LINKS = 2**17
+"""How many links are remembered as followed, to save the time of following them again."""
 
 _ADVICE = "If they are not pages, leave them out with --exclude"
 
@@ -47,12 +50,17 @@ class Frontier:
         self._editions = editions
         self._limits = limits
         self._queue: deque[QueuedPage] = deque()
-        self._claimed: set[str] = set()
-        self._followed_links: set[str] = set()
+        self._claimed: dict[str, str | None] = {}
+        """The address of each url that is queued or visited; None where no other spelling is to be tried."""
+        self._spellings: dict[str, str] = {}
+        """Another address of a url than the claimed one, such as `/guide/` for `/guide`."""
+        self._gone: set[str] = set()
+        self._followed_links: set[int] = set()
+        """Hashes of links, since the links of all pages together may be large."""
         self._shapes: Counter[str] = Counter()
         self._left_out: dict[str, Unreadable] = {}
         self.other_editions: set[str] = set()
-        """Urls that were left out as of another version or language."""
+        """Urls that were left out as of another version or language; not more than pages are crawled."""
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -60,7 +68,7 @@ class Frontier:
     def add_listed(self, pages: Mapping[str, str]) -> None:
         """Queue the pages that the sitemaps list: their served addresses by url."""
         for url, address in sorted(pages.items(), key=lambda page: self._editions.sort_rank(page[0])):
-            if self._is_other_edition(url) or not self.claim(url):
+            if self._is_other_edition(url) or not self.claim(url, address):
                 continue
             if len(self._queue) == self._limits.pages:
                 self._leave_out(url, self._too_many_pages, path_identifies_page=False)
@@ -70,29 +78,35 @@ class Frontier:
     def add_start(self) -> bool:
         """Queue the start page, whatever the page filter says; False where robots.txt forbids it."""
         start, url = self._scope.start, self._scope.public_url(self._scope.start)
-        if url and self._robots.allows(start) and self.claim(url):
+        if url and self._robots.allows(start) and self.claim(url, start):
             self._editions.learn_from_url(url)
             self._queue.append(QueuedPage(url, start, 0))
         return bool(self._queue)
 
-    def add_links(self, links: Iterable[str], depth: int) -> None:
-        """Queue the pages that the links of a page lead to."""
-        for link in links:
-            if link in self._followed_links:
-                continue
-            self._followed_links.add(link)
-            address = normalize_address(link)
-            if address and not is_file_address(address):
-                self.add(address, depth)
+    def add_link(self, link: str, depth: int) -> None:
+        """Queue the page that a link leads to, unless the link was followed recently."""
+        link_hash = hash(link)
+        if link_hash in self._followed_links:
+            return
+        if len(self._followed_links) == MAX_FOLLOWED_LINKS:
+            self._followed_links.clear()
+        self._followed_links.add(link_hash)
+        address = normalize_address(link)
+        if address and not is_file_address(address):
+            self.add(address, depth)
 
     def add(self, link: str, depth: int) -> None:
         """Queue the page at an address if it is new, wanted, allowed and within the limits."""
         url, address = self._scope.public_url(link), self._scope.served_address(link)
-        if not url or not address or url in self._claimed or not self._scope.wants(url):
+        if not url or not address:
+            return
+        if url in self._claimed:
+            self._note_spelling(QueuedPage(url, address, depth))
+            return
+        if not self._scope.wants(url):
             return
         if not self._robots.allows(address):
             return
-        self._editions.learn_from_url(url)
         if self._is_other_edition(url):
             return
         if _is_runaway_path(url):
@@ -102,7 +116,8 @@ class Frontier:
         elif reason := self._exceeded_limit(url, depth):
             # Which pages are beyond a limit depends on what was found first: it may be any of them.
             self._leave_out(url, reason, path_identifies_page=False)
-        elif self.claim(url):
+        elif self.claim(url, address):
+            self._editions.learn_from_url(url)
             self._queue.append(QueuedPage(url, address, depth))
 
     def next(self) -> QueuedPage | None:
@@ -114,12 +129,27 @@ class Frontier:
                 return page
         return None
 
-    def claim(self, url: str) -> bool:
-        """Mark a url as queued or visited; False if it was already."""
+    def claim(self, url: str, address: str | None = None) -> bool:
+        """Mark a url as queued or visited at an address; False if it was already."""
         if url in self._claimed:
             return False
-        self._claimed.add(url)
+        self._claimed[url] = address
         return True
+
+    def retry(self, page: QueuedPage) -> None:
+        """Queue a page that is gone at another spelling of its address: now, or once a link has one."""
+        self._gone.add(page.url)
+        address = self._spellings.pop(page.url, None)
+        if address and self._robots.allows(address):
+            self._claimed[page.url] = None
+            self._queue.append(page._replace(address=address))
+
+    def _note_spelling(self, page: QueuedPage) -> None:
+        """Remember another spelling of the address of a page, in case the page is gone at the first."""
+        if self._claimed[page.url] not in (None, page.address):
+            self._spellings.setdefault(page.url, page.address)
+            if page.url in self._gone:
+                self.retry(page)
 
     def problems(self) -> list[Unreadable]:
         """What was left out because of a limit, one for each reason."""
@@ -128,8 +158,13 @@ class Frontier:
     def _is_other_edition(self, url: str) -> bool:
         unwanted = self._editions.is_unwanted(url)
         if unwanted:
-            self.other_editions.add(url)
+            self.add_other_edition(url)
         return unwanted
+
+    def add_other_edition(self, url: str) -> None:
+        """Count a page that is left out as of another version or language."""
+        if len(self.other_editions) < self._limits.pages:
+            self.other_editions.add(url)
 
     def _exceeded_limit(self, url: str, depth: int) -> str:
         """The limit that a page exceeds; empty where it exceeds none."""

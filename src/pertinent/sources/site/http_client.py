@@ -23,7 +23,7 @@ from ..._internal.decompression import ACCEPTED, TooLarge, Undecodable, decompre
 from ..._internal.time_limit import TimeLimitedBackend
 from ...errors import SettingsError
 from ...identity import is_loopback
-from .responses import FetchFailed, Response, RetryableFailure
+from .responses import FetchFailed, Response, RetryableFailure, UndecodableBody
 
 PRODUCT = "Pertinent"
 """The name of this crawler in robots.txt."""
@@ -167,12 +167,12 @@ def _parse_proxy(address: str) -> httpcore.Proxy:
 
 
 def _read_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Collect headers by their names in lower case; joins those that may be repeated."""
+    """Collect headers by their names in lower case; joins those that may be repeated, with line breaks."""
     collected: dict[str, str] = {}
     for raw_name, raw_value in headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         repeats = name in _REPEATABLE_HEADERS and name in collected
-        collected[name] = f"{collected[name]}, {value}" if repeats else value
+        collected[name] = f"{collected[name]},\n{value}" if repeats else value
     return collected
 
 
@@ -186,7 +186,7 @@ def _read_body(chunks: Iterator[bytes], headers: Mapping[str, str], limits: Resp
     except TooLarge:
         raise FetchFailed(too_large) from None
     except Undecodable as error:
-        raise FetchFailed(str(error)) from None
+        raise UndecodableBody(str(error)) from None
 
 
 def _drain(chunks: Iterator[bytes]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from hashlib import blake2b
 from typing import Any
@@ -13,11 +13,12 @@ import orjson
 
 from ...types import Block, FrontMatter, Section
 from ..front_matter import drop_repetitions
-from ..html import Article, is_noindex, parse_html
+from ..html import Article, accept_link, is_noindex_header, parse_html
 from ..normal_form import assemble
 from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
+from .http_client import PRODUCT
 
-PARSER_VERSION = 4
+PARSER_VERSION = 6
 """The version of parsed pages in the crawl cache.
 
 Increase it with every change that makes the same HTML give another `ParsedPage`: in this file, in
@@ -68,7 +69,9 @@ class ParsedPage:
     skip_reason: str
     """Why the page is not to be indexed; empty where it is."""
     links: tuple[str, ...] | None
-    """The addresses that it links to; None where they were not read."""
+    """The addresses on the site that it links to; None where they were not read."""
+    links_complete: bool
+    """Whether `links` are all of them; False for a page with too many links, or one that is too large."""
     truncated: bool
     """Whether the page was so large that its end was left out."""
     front_matter: FrontMatter
@@ -85,23 +88,41 @@ class ParsedPage:
 
 
 def parse_article(
-    body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool = True
+    body: bytes,
+    headers: Mapping[str, str],
+    address: str,
+    *,
+    with_links: bool = True,
+    accepts_link: Callable[[str], bool] = accept_link,
 ) -> Article:
-    """Parse the HTML of a response. Raises NotHtml if it is not HTML."""
+    """Parse the HTML of a response, with the links that are accepted. Raises NotHtml if it is not HTML."""
     _refuse_other_types(body, headers)
     charset = _CHARSET.search(headers.get("content-type", ""))
     try:
-        return parse_html(body, address, charset=charset[1] if charset else None, with_links=with_links)
+        return parse_html(
+            body,
+            address,
+            charset=charset[1] if charset else None,
+            with_links=with_links,
+            accepts_link=accepts_link,
+        )
     except Exception as error:  # a page that breaks the parser must not end the crawl
         raise NotHtml(f"can't be parsed ({type(error).__name__}: {error})"[:300], declared=False) from error
 
 
-def parse_page(body: bytes, headers: Mapping[str, str], address: str, *, with_links: bool) -> ParsedPage:
+def parse_page(
+    body: bytes,
+    headers: Mapping[str, str],
+    address: str,
+    *,
+    with_links: bool,
+    accepts_link: Callable[[str], bool] = accept_link,
+) -> ParsedPage:
     """Parse a response to the values that a crawl needs. Raises NotHtml if it is not HTML."""
-    article = parse_article(body, headers, address, with_links=with_links)
+    article = parse_article(body, headers, address, with_links=with_links, accepts_link=accepts_link)
     text, sections = assemble(article.pieces, article.title)
     skip_reason = ""
-    if article.noindex or is_noindex(headers.get("x-robots-tag", "")):
+    if article.noindex or is_noindex_header(headers.get("x-robots-tag", ""), PRODUCT):
         skip_reason = "noindex"
     elif article.refresh_target:
         skip_reason = f"redirected to {article.refresh_target[:200]}"
@@ -115,6 +136,7 @@ def parse_page(body: bytes, headers: Mapping[str, str], address: str, *, with_li
         docusaurus_id=parse_docusaurus_id(body),
         skip_reason=skip_reason,
         links=tuple(article.links) if with_links else None,
+        links_complete=article.links_complete,
         truncated=article.truncated,
         front_matter=drop_repetitions(article.front_matter, article.title, text),
         content=b"" if skip_reason else _pack_content(text, sections),
@@ -146,11 +168,14 @@ def _pack_content(text: str, sections: Sequence[Section]) -> bytes:
 
 
 def serialize_page(page: ParsedPage) -> bytes:
-    """Serialize a page for the cache: a checksum, the length of the metadata, metadata, content."""
+    """Serialize a page for the cache: a checksum, the length of the metadata, metadata, content.
+
+    Metadata is compressed, because links are long and alike.
+    """
     fields = [getattr(page, name) for name in _METADATA]
     fields[_DOCUSAURUS_ID] = page.docusaurus_id and [*page.docusaurus_id]
     fields[_FRONT_MATTER] = astuple(page.front_matter)
-    metadata = orjson.dumps(fields)
+    metadata = zlib.compress(orjson.dumps(fields), 1)
     payload = len(metadata).to_bytes(_LENGTH_BYTES) + metadata + page.content
     return _checksum(payload) + payload
 
@@ -161,7 +186,7 @@ def deserialize_page(data: bytes) -> ParsedPage | None:
     if checksum != _checksum(payload):
         return None
     end = _LENGTH_BYTES + int.from_bytes(payload[:_LENGTH_BYTES])
-    fields: list[Any] = orjson.loads(payload[_LENGTH_BYTES:end])
+    fields: list[Any] = orjson.loads(zlib.decompress(payload[_LENGTH_BYTES:end]))
     fields[_DOCUSAURUS_ID] = DocusaurusId(*fields[_DOCUSAURUS_ID]) if fields[_DOCUSAURUS_ID] else None
     description, keywords, tags, label = fields[_FRONT_MATTER]
     fields[_FRONT_MATTER] = FrontMatter(description, tuple(keywords), tuple(tags), label)

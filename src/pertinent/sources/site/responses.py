@@ -32,6 +32,10 @@ class FetchFailed(SourceError):
         self.no_answer = no_answer
 
 
+class UndecodableBody(FetchFailed):
+    """There is a response, but its body can't be decoded."""
+
+
 class RetryableFailure(FetchFailed):
     """A failure that may pass: a timeout, a broken connection, 408, 425, 429 or 5xx.
 

@@ -9,7 +9,7 @@ from protego import Protego
 from ...errors import SourceError
 from .fetch import Fetcher
 from .http_client import PRODUCT, ResponseLimits
-from .responses import FetchFailed, PageGone
+from .responses import FetchFailed, PageGone, UndecodableBody
 from .scope import SiteScope
 
 _MAX_BYTES = 500 * 2**10
@@ -47,7 +47,7 @@ def fetch_robots(scope: SiteScope, fetcher: Fetcher, seconds: float) -> Robots:
     """Fetch the rules of a site, as RFC 9309 asks.
 
     Everything is allowed where the site has no robots.txt. Raises SourceError where the site does not
-    answer, since then nothing may be fetched.
+    answer, or the answer can't be decoded, since then nothing may be fetched.
     """
     address = f"{scope.origin}/robots.txt"
     try:
@@ -55,7 +55,7 @@ def fetch_robots(scope: SiteScope, fetcher: Fetcher, seconds: float) -> Robots:
     except PageGone:
         return Robots(None)
     except FetchFailed as error:
-        if not error.no_answer:
+        if not (error.no_answer or isinstance(error, UndecodableBody)):
             return Robots(None)
         raise SourceError(
             f"{address} {error}; without it nothing may be fetched, and nothing was changed. "

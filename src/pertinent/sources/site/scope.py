@@ -61,6 +61,13 @@ class SiteScope:
                 return self.served_prefix + path
         return None
 
+    def serves(self, link: str) -> bool:
+        """Whether a link leads to an address of this site, served or public."""
+        if link.startswith((f"{self.served_prefix}/", f"{self.public_prefix}/")):
+            return True
+        address = normalize_address(link)
+        return address is not None and self.served_address(address) is not None
+
     def contains(self, url: str) -> bool:
         """Whether a page is at the path of the scope or below it."""
         if not self.path:

@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from ...errors import SourceError
-from ...types import LazyPage, Skipped, Unreadable
+from ...types import Gone, LazyPage, Skipped, Unreadable
 from ..locales import language_of_locale
 from .crawl import Crawl
 from .crawl_cache import CrawlCache
@@ -86,7 +86,7 @@ class SiteSource:
             self._planned = self._plan_crawl()
         return self._planned.total
 
-    def read(self) -> Iterator[LazyPage | Skipped | Unreadable]:
+    def read(self) -> Iterator[LazyPage | Skipped | Gone | Unreadable]:
         """Crawl the site: its pages, those that could not be read, and how many were skipped and why."""
         crawl, self._planned = self._planned or self._plan_crawl(), None
         with (

@@ -2,7 +2,8 @@
 
 Versions are recognised by addresses: `/docs/next/intro` is another version where `/docs/intro` exists
 too, and half of the pages below `/docs/next` have such a twin. Where all pages have a version in their
-path (`/stable/intro`, `/1.0/intro`), the one that readers see first is chosen by its name.
+path (`/stable/intro`, `/1.0/intro`), the one that readers see first is chosen by its name. Where links are
+followed, only pages that answered count, and the last decision falls at the end of the crawl.
 Translations are those that a sitemap names. Pages themselves tell more: the version that Docusaurus
 writes, and the language of the HTML where a step of the path has the same.
 """
@@ -10,7 +11,7 @@ writes, and the language of the HTML where a step of the path has the same.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -23,7 +24,7 @@ UrlPath = tuple[str, ...]
 """The steps of a path."""
 
 MIN_SHARED_PAGES = 3
-"""How many pages two versions side by side must share, where only links tell about them."""
+"""How many pages two versions must share for a decision, before all pages that links lead to are known."""
 MAX_DEPTH = 4
 """How many steps below the start a version or a language may be."""
 
@@ -44,6 +45,13 @@ _VERSION_NAMES = (
 _VERSION_NUMBER = re.compile(r"v?\d+(\.(\d+|x))*([-.]?(alpha|beta|rc|pre|dev|next)[-.\d]*)?", re.IGNORECASE)
 _INTEGER = re.compile(r"\d+")
 _LOCALE = re.compile(r"[a-z]{2}([-_]([a-z]{2}|[a-z]{4}|\d{3}))?", re.IGNORECASE)
+
+
+class _SharedPage(NamedTuple):
+    """A page that several versions may have: the path above the version, and the path below it."""
+
+    parent: UrlPath
+    below: UrlPath
 
 
 class Edition(NamedTuple):
@@ -67,8 +75,7 @@ class Editions:
         }
         self._editions: dict[UrlPath, Edition] = {}
         self._paths: set[UrlPath] = set()
-        self._siblings: dict[UrlPath, dict[str, set[UrlPath]]] = defaultdict(lambda: defaultdict(set))
-        """By parent path and step that looks like a version: the paths of the pages below it."""
+        self._linked_versions = _LinkedVersions()
         self._languages: dict[str, str] = {}
         self._existing: set[tuple[Kind, str]] = set()
         self.language = ""
@@ -85,18 +92,21 @@ class Editions:
                 self._languages[url] = next(languages, "x")
 
     def learn_from_url(self, url: str) -> None:
-        """Learn from one more page that a link leads to."""
-        path = self._path_in_scope(url)
-        self._paths.add(path)
-        for depth, step in enumerate(path[:MAX_DEPTH]):
-            prefix, below = path[: depth + 1], path[depth + 1 :]
-            if not below or not _looks_like_version(step):
-                continue
-            is_clear = step.lower() == "next" or bool(re.search(r"\d", step))
-            if is_clear and path[:depth] + below in self._paths:
-                self._editions[prefix] = Edition("version", step)
-            elif not _INTEGER.fullmatch(step):
-                self._compare_siblings(path[:depth], step, below)
+        """Learn that a page may exist, since a link leads to it."""
+        self._paths.add(self._path_in_scope(url))
+
+    def learn_from_answer(self, url: str) -> None:
+        """Learn that a page exists to which a link leads."""
+        for prefix in self._linked_versions.add(self._path_in_scope(url)):
+            self._editions.setdefault(prefix, Edition("version", prefix[-1]))
+
+    def may_be_version(self, url: str) -> bool:
+        """Whether a page may turn out to be of another version, once all pages are known."""
+        return any(map(_looks_like_version, self._path_in_scope(url)[:MAX_DEPTH]))
+
+    def decide_versions(self) -> None:
+        """Find the versions among all pages that links lead to."""
+        self._editions |= _find_versions(self._linked_versions.paths, MIN_SHARED_PAGES)
 
     def learn_from_page(self, url: str, *, language: str, version: str) -> None:
         """Learn from the language of a page's HTML and from its Docusaurus version."""
@@ -106,16 +116,6 @@ class Editions:
             twin = path[:depth] + path[depth + 1 :]
             if edition and (edition.kind == "locale" or twin in self._paths):
                 self._editions.setdefault(path[: depth + 1], edition)
-
-    def _compare_siblings(self, parent: UrlPath, step: str, below: UrlPath) -> None:
-        """Learn from the pages that versions side by side have in common."""
-        siblings = self._siblings[parent]
-        siblings[step].add(below)
-        alike = {name: paths for name, paths in siblings.items() if below in paths}
-        preferred = min(alike, key=_preference)
-        for name, paths in alike.items():
-            if name != preferred and len(paths & alike[preferred]) >= MIN_SHARED_PAGES:
-                self._editions[(*parent, name)] = Edition("version", name)
 
     def _match_step(self, step: str, language: str, version: str) -> Edition | None:
         """Return the edition that a step of the path names, according to the page itself."""
@@ -167,6 +167,63 @@ class Editions:
         return _split_url_path(url)[len(self._scope) :]
 
 
+class _LinkedVersions:
+    """Finds versions page by page, where links are followed; its time is linear in their number."""
+
+    def __init__(self) -> None:
+        self.paths: set[UrlPath] = set()
+        self._page_counts: Counter[UrlPath] = Counter()
+        """How many pages are below each prefix that looks like a version."""
+        self._twin_counts: Counter[UrlPath] = Counter()
+        """How many of them exist without the version, too."""
+        self._shared_counts: Counter[tuple[UrlPath, UrlPath]] = Counter()
+        """How many pages a version has in common with a preferred one beside it, by both prefixes."""
+        self._prefixes: dict[_SharedPage, list[UrlPath]] = defaultdict(list)
+        """The prefixes of the versions that have a page."""
+        self._preferred: dict[_SharedPage, UrlPath] = {}
+        """The preferred one of them, without plain numbers."""
+
+    def add(self, path: UrlPath) -> list[UrlPath]:
+        """Add a page; return the prefixes that it shows to be of another version."""
+        if path in self.paths:
+            return []
+        self.paths.add(path)
+        versions = []
+        for depth in range(min(MAX_DEPTH, len(path))):
+            parent, prefix, below = path[:depth], path[: depth + 1], path[depth + 1 :]
+            for version in self._prefixes.get(_SharedPage(parent, path[depth:]), ()):
+                self._twin_counts[version] += 1
+                versions += [version] if self._has_twins(version) else []
+            if below and _looks_like_version(path[depth]):
+                self._page_counts[prefix] += 1
+                self._twin_counts[prefix] += parent + below in self.paths
+                self._prefixes[_SharedPage(parent, below)].append(prefix)
+                versions += self._compare(prefix, _SharedPage(parent, below))
+        # A chapter has a plain number, too, and its further pages may have no twin.
+        return [version for version in versions if not _INTEGER.fullmatch(version[-1])]
+
+    def _compare(self, prefix: UrlPath, page: _SharedPage) -> list[UrlPath]:
+        """Compare a version with no version, and with the preferred one of those that have the page."""
+        versions = [prefix] if self._has_twins(prefix) else []
+        if _INTEGER.fullmatch(prefix[-1]):
+            return versions
+        rival = self._preferred.setdefault(page, prefix)
+        if rival == prefix:
+            return versions
+        better, worse = sorted((rival, prefix), key=lambda version: _preference(version[-1]))
+        self._preferred[page] = better
+        self._shared_counts[worse, better] += 1
+        return [*versions, worse] if self._are_alike((worse, better)) else versions
+
+    def _has_twins(self, prefix: UrlPath) -> bool:
+        twins = self._twin_counts[prefix]
+        return twins >= MIN_SHARED_PAGES and 2 * twins >= self._page_counts[prefix]
+
+    def _are_alike(self, pair: tuple[UrlPath, UrlPath]) -> bool:
+        shared = self._shared_counts[pair]
+        return shared >= MIN_SHARED_PAGES and 2 * shared >= min(self._page_counts[prefix] for prefix in pair)
+
+
 @lru_cache(maxsize=2**16)
 def _split_url_path(url: str) -> UrlPath:
     """The steps of a url's path; cached, since a crawl looks at each page several times."""
@@ -186,8 +243,11 @@ def _looks_like_version(step: str) -> bool:
     return step.lower() in _VERSION_NAMES or bool(_VERSION_NUMBER.fullmatch(step))
 
 
-def _find_versions(paths: Collection[UrlPath]) -> dict[UrlPath, Edition]:
-    """The prefixes of versions: those below which half of the pages, or more, have a twin elsewhere."""
+def _find_versions(paths: Collection[UrlPath], min_shared: int = 1) -> dict[UrlPath, Edition]:
+    """The prefixes of versions: those below which half of the pages, or more, have a twin elsewhere.
+
+    Versions side by side must share at least `min_shared` pages.
+    """
     candidates: dict[UrlPath, dict[str, set[UrlPath]]] = defaultdict(lambda: defaultdict(set))
     for path in paths:
         for depth, step in enumerate(path[: min(MAX_DEPTH, len(path) - 1)]):
@@ -201,18 +261,19 @@ def _find_versions(paths: Collection[UrlPath]) -> dict[UrlPath, Edition]:
                 prefixes.append((*parent, step))
             elif not _INTEGER.fullmatch(step):
                 siblings[step] = pages
-        prefixes += [(*parent, step) for step in _less_preferred(siblings)]
+        prefixes += [(*parent, step) for step in _less_preferred(siblings, min_shared)]
     return {prefix: Edition("version", prefix[-1]) for prefix in prefixes}
 
 
-def _less_preferred(siblings: Mapping[str, set[UrlPath]]) -> list[str]:
+def _less_preferred(siblings: Mapping[str, set[UrlPath]], min_shared: int) -> list[str]:
     """Return all versions of nearly the same pages except the preferred one."""
     ordered = sorted(siblings, key=_preference)
     preferred = siblings[ordered[0]] if ordered else set()
     return [
         step
         for step in ordered[1:]
-        if 2 * len(siblings[step] & preferred) >= min(len(siblings[step]), len(preferred))
+        if (shared := len(siblings[step] & preferred)) >= min_shared
+        and 2 * shared >= min(len(siblings[step]), len(preferred))
     ]
 
 

@@ -80,10 +80,16 @@ class PageVisitor:
             return VisitResult(response.address, url, unchanged=True)
         headers, digest = response.headers, _hash_response(response)
         now = time.time()
-        cacheable = CachedResponse(*_validators(headers), digest, fetched_at=now, downloaded_at=now)
+        cacheable = CachedResponse(*_validators(headers), digest, now, now, response.address)
         if cache.has_same_body(url, digest):
             return VisitResult(response.address, url, response=cacheable, unchanged=True)
-        page = parse_page(response.body, headers, response.address, with_links=self.with_links)
+        page = parse_page(
+            response.body,
+            headers,
+            response.address,
+            with_links=self.with_links,
+            accepts_link=self.scope.serves,
+        )
         return VisitResult(response.address, url, page, serialize_page(page), cacheable)
 
 

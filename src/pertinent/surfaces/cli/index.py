@@ -208,7 +208,7 @@ def _print_unreadable(unreadable: Sequence[Unreadable]) -> None:
     count = format_count(len(pages), "page")
     for heading, failures in (
         (f"{count} could not be read; the indexed version is kept:", pages),
-        ("The list of pages is incomplete, so no page is removed:", unidentified),
+        ("The list of pages is incomplete, so missing pages are not removed:", unidentified),
     ):
         if failures:
             print_notice(heading, *(f"{failure.source_path}: {failure.reason}" for failure in failures))

@@ -119,9 +119,7 @@ def test_sync_stops_when_its_session_in_postgres_is_ended(
         def lose_the_lock(*_: Any) -> Any:
             """The first sync has read an old page when its session ends, and another sync begins."""
             monkeypatch.undo()
-            holder = first.workspace.writable_catalog().describe_lock_holder()
-            pid = holder.partition("pg_terminate_backend(")[2].partition(")")[0]
-            end_session(servers["database_url"], int(pid))
+            end_session(servers["database_url"], read_holder(first))
             write("A prismatic joint slides.")
             second.index(book, base_url="https://book.example")
             return embed_documents(*_)
@@ -132,7 +130,46 @@ def test_sync_stops_when_its_session_in_postgres_is_ended(
         with pytest.raises(CatalogFailure, match=r"lock .* was lost.* Run the command again"):
             first.index(book, base_url="https://book.example")
         assert [hit.chunk.text for hit in second.search("joint").hits] == ["A prismatic joint slides."]
-        assert second.index(book, base_url="https://book.example").pages_unchanged == 1
+        assert second.index(book, base_url="https://book.example").chunks_added == 0
+
+
+def test_sync_that_loses_its_lock_in_a_write_leaves_no_old_text(
+    tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = tmp_path / "book"
+    book.mkdir()
+
+    def write(text: str) -> None:
+        (book / "joints.md").write_text(f"# Joints\n\n{text}\n", encoding="utf-8")
+
+    write("A revolute joint turns.")
+    with (
+        Pertinent.open(tmp_path / "a", **FAST, **servers) as first,
+        Pertinent.open(tmp_path / "b", **FAST, **servers) as second,
+    ):
+        first.index(book, base_url="https://book.example")
+
+        def write_late(*arguments: Any) -> None:
+            """Lose the lock; another sync writes newer text before these points arrive."""
+            monkeypatch.undo()
+            end_session(servers["database_url"], read_holder(first))
+            write("A prismatic joint slides.")
+            second.index(book, base_url="https://book.example")
+            put(*arguments)
+
+        put = QdrantIndex.put
+        monkeypatch.setattr(QdrantIndex, "put", write_late)
+        write("A revolute joint turns between two limits.")
+        with pytest.raises(CatalogFailure, match=r"lock .* was lost.* Run the command again"):
+            first.index(book, base_url="https://book.example")
+        second.index(book, base_url="https://book.example")
+        assert [hit.chunk.text for hit in second.search("joint").hits] == ["A prismatic joint slides."]
+
+
+def read_holder(pertinent: Pertinent) -> int:
+    """Return the process id of the session that holds the write lock."""
+    holder = pertinent.workspace.writable_catalog().describe_lock_holder()
+    return int(holder.partition("pg_terminate_backend(")[2].partition(")")[0])
 
 
 def end_session(database_url: str, pid: int) -> None:

@@ -77,7 +77,7 @@ class SyncPlan:
     indexed_pages: int
     """How many pages of the source are indexed now."""
     leftovers: tuple[str, ...] = ()
-    """Documents that an interrupted run left in the index and that no source has."""
+    """Documents that an interrupted run left in the index and that the source no longer has."""
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     """What the user should know, such as another language than that of the index."""
@@ -175,11 +175,19 @@ class Planner:
             unreadable=tuple(unreadable),
             skipped=tuple(skipped),
             indexed_pages=len(indexed),
-            leftovers=tuple(sorted(pending - seen - indexed.keys() - other_owners.keys())),
+            leftovers=tuple(
+                document_id for document_id in self.find_leftovers(source.name) if document_id not in seen
+            ),
             seconds=timer.seconds(),
             notes=(*self._compare_language(source), *source.notes),
             spool=spool,
         )
+
+    def find_leftovers(self, source: str) -> list[str]:
+        """Return the documents without a page in the catalog that an interrupted sync of the source left."""
+        pending = self.catalog.pending(source)
+        recorded = {record.document_id for record in self.catalog.pages()} if pending else frozenset()
+        return [document_id for document_id in pending if document_id not in recorded]
 
     def _compare_language(self, source: Source) -> Iterator[str]:
         if self.language and (language := source.language) not in (None, self.language):

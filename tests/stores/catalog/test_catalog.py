@@ -133,6 +133,14 @@ class TestSqlCatalog(CatalogSuite, VocabularySuite):
     """The suites, on SQLite and PostgreSQL."""
 
 
+def test_commit_keeps_the_pending_marks_of_another_process(catalog: SqlCatalog, url: str) -> None:
+    catalog.begin(["a", "b"])
+    with closing(SqlCatalog.open(url)) as other:
+        other.begin(["a"])
+    catalog.commit("s", [page_write("a", ["one"]), page_write("b", ["one"])])
+    assert catalog.pending() == ["a"]
+
+
 # Says when it is the only writer, and is that until it is killed.
 HOLDS = """
 import sys

@@ -65,7 +65,13 @@ sources = sa.Table(
     "sources", _metadata, sa.Column("name", sa.Text, primary_key=True), sa.Column("location", sa.Text)
 )
 
-pending = sa.Table("pending", _metadata, sa.Column("document_id", sa.Text, primary_key=True))
+pending = sa.Table(
+    "pending",
+    _metadata,
+    sa.Column("document_id", sa.Text, primary_key=True),
+    sa.Column("source", sa.Text),
+    sa.Column("writer", sa.Text),
+)
 
 meta = sa.Table("meta", _metadata, sa.Column("key", sa.Text, primary_key=True), sa.Column("value", sa.Text))
 

@@ -15,8 +15,8 @@ def explain_missing_index(settings: Settings, *, lost_catalog: bool) -> str:
     if lost_catalog:
         return (
             f"the index in {settings.folder} has lost its catalog: restore the catalog from a backup, or run "
-            "`pertinent index SOURCE` for each source. This makes a new catalog, and embeds only the "
-            "passages that the index does not have"
+            "`pertinent index SOURCE` for each source. This makes a new catalog and a new index; the next "
+            "`pertinent reindex` deletes the old one"
         )
     inner = settings.folder / Settings.model_fields["folder"].default
     if settings.qdrant_url is None and inner.is_dir():

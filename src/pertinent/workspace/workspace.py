@@ -157,7 +157,7 @@ class Workspace:
             if self._index is None:
                 fingerprint = self.writable_catalog().fingerprint()
                 if fingerprint is None:
-                    fingerprint = self.make_fingerprint(self.embedder())
+                    fingerprint = self.builds.number(self.make_fingerprint(self.embedder()))
                     self.writable_catalog().set_fingerprint(fingerprint)
                 opened = self._builds.open(fingerprint)
                 if not opened.count():

@@ -188,7 +188,10 @@ class Builds(Protocol):
         """Open the build that the fingerprint names; create it where it does not exist."""
 
     def use(self, number: int) -> None:
-        """Make this build the one in use."""
+        """Make this build the one in use; it may be that already."""
+
+    def exists(self, number: int) -> bool:
+        """Whether there is a build of this number."""
 
     def numbers(self) -> list[int]:
         """List the builds that exist."""

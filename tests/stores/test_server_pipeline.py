@@ -24,7 +24,7 @@ from pertinent.stores.edge import EdgeIndex
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.surfaces.cli.app import app
-from pertinent.surfaces.http import create_app
+from pertinent.surfaces.http import create_app, store_health
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 from pertinent.validation.report import ValidationReport
@@ -164,6 +164,45 @@ def test_sync_that_loses_its_lock_in_a_write_leaves_no_old_text(
             first.index(book, base_url="https://book.example")
         second.index(book, base_url="https://book.example")
         assert [hit.chunk.text for hit in second.search("joint").hits] == ["A prismatic joint slides."]
+
+
+def test_lost_collection_is_not_created_by_a_search(
+    tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_health, "CACHE_SECONDS", -1.0)
+    name = servers["qdrant_collection"]
+    with Pertinent.open(tmp_path / "a", **FAST, **servers) as pertinent:
+        pertinent.index(HANDBOOK)
+        builds = pertinent.workspace.builds.builds
+        made_with = pertinent.workspace.catalog().fingerprint()
+        assert made_with is not None
+        with TestClient(create_app(pertinent)) as service:
+            assert service.get("/readyz").status_code == 200
+            builds.remove(1)
+            lost = pytest.raises(IndexFailure, match=f"collection of the index '{name}' .*reindex")
+            with Pertinent.open(tmp_path / "b", **FAST, **servers) as reader, lost:
+                reader.search("joint")
+            assert not builds.exists(1)
+            assert service.get("/readyz").status_code == 503
+            builds.open(made_with).close()
+            assert service.get("/readyz").status_code == 503, "the collection is empty"
+
+
+def test_sync_corrects_the_alias_after_a_reindex_that_was_killed(
+    tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Pertinent.open(tmp_path / "a", **FAST, **servers) as pertinent:
+        pertinent.index(HANDBOOK)
+        builds = pertinent.workspace.builds.builds
+        assert isinstance(builds, QdrantBuilds)
+        assert builds.in_use() == 1
+        with monkeypatch.context() as patch:
+            patch.setattr(QdrantBuilds, "use", Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                pertinent.reindex()
+        assert builds.in_use() == 1
+        pertinent.index(HANDBOOK)
+        assert builds.in_use() == 2
 
 
 def read_holder(pertinent: Pertinent) -> int:

@@ -27,7 +27,13 @@ class IndexBuilds:
 
     def has_build(self, number: int) -> bool:
         """Whether a build of this number exists."""
-        return number in self.builds.numbers()
+        return self.builds.exists(number)
+
+    def use_current(self) -> None:
+        """Make the build that the catalog names the one in use, for other clients too."""
+        current = self.catalog().fingerprint()
+        if current is not None and self.builds.exists(current.build):
+            self.builds.use(current.build)
 
     def open(self, fingerprint: Fingerprint) -> VectorIndex:
         """Open the build of the fingerprint."""

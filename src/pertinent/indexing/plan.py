@@ -19,7 +19,7 @@ from pathlib import Path
 from .. import identity
 from .._internal.clock import StageTimer, utc_now
 from .._internal.progress import NoProgress, Progress
-from ..errors import SyncRefused
+from ..errors import DamagedPage, SyncRefused
 from ..ports import Catalog, Embedder, PageRecord, Source, VectorIndex
 from ..types import FrontMatter, LazyPage, Page, Skipped, Unreadable
 from .chunking import embedded_text, iterate_chunks
@@ -238,7 +238,10 @@ class Planner:
 
     def _has_lost_text(self, page: Page) -> bool:
         """Whether a page has lost more than half of its indexed words, even if its length is the same."""
-        indexed = self.catalog.page(page.document_id)
+        try:
+            indexed = self.catalog.page(page.document_id)
+        except DamagedPage:
+            return False
         words = _count_words(indexed.text) if indexed is not None else Counter()
         return (words - _count_words(page.text)).total() > words.total() / 2
 
@@ -255,7 +258,7 @@ class Planner:
             planned = []
             for chunk, point_id in zip(batch, point_ids, strict=True):
                 key = identity.embedding_key(embedder.name, embedded_text(chunk, page.front_matter))
-                timed = replace(chunk, created_at=created_at.get(chunk.chunk_id, now))
+                timed = replace(chunk, created_at=created_at.get(chunk.chunk_id) or now)
                 planned.append(PlannedChunk(timed, page.front_matter, key, stored_keys.get(point_id) != key))
             yield planned
 

@@ -191,6 +191,7 @@ class Indexer(Planner):
             self.catalog.check_write_lock()
             self.index.delete_stale_points(document_id, keep=point_ids)
         self.index.flush()
+        self.catalog.check_write_lock()  # also after the last write, which a rebuild does not commit
 
     def _embed(self, entries: Sequence[Entry]) -> None:
         if not entries:

@@ -15,6 +15,7 @@ PertinentError
     ├── IndexFailure                the vector index failed or can't be reached
     │   └── IndexLocked             another process has the embedded index open
     └── CatalogFailure              the catalog failed or can't be reached
+        └── DamagedPage             a page in the catalog can't be read
 """
 
 from __future__ import annotations
@@ -106,3 +107,7 @@ class IndexLocked(IndexFailure):
 
 class CatalogFailure(StoreError):
     """The catalog failed or can't be reached."""
+
+
+class DamagedPage(CatalogFailure):
+    """A page in the catalog, or one of its chunks, can't be read."""

@@ -189,7 +189,10 @@ class Builds(Protocol):
         """Open the build that the fingerprint names; create it where it does not exist."""
 
     def use(self, number: int) -> None:
-        """Make this build the one in use."""
+        """Make this build the one in use; it may be that already."""
+
+    def exists(self, number: int) -> bool:
+        """Whether there is a build of this number."""
 
     def numbers(self) -> list[int]:
         """List the builds that exist."""
@@ -300,8 +303,11 @@ class CatalogWriter(Protocol):
     def describe_lock_holder(self) -> str:
         """Say which process holds the write lock, and what to do if it is dead."""
 
-    def begin(self, document_ids: Iterable[str]) -> None:
-        """Mark pages as pending, so that the next sync repairs them if this one is interrupted."""
+    def begin(self, document_ids: Iterable[str], source: str = "") -> None:
+        """Mark pages of a source as pending, so that its next sync repairs them if this one is interrupted.
+
+        A page that is marked already keeps its source.
+        """
 
     def recount_vocabulary(self) -> None:
         """Count the words of all pages again."""
@@ -309,11 +315,14 @@ class CatalogWriter(Protocol):
     def creation_times(self, document_id: str) -> dict[str, str]:
         """Return when each chunk of a page was first indexed, by chunk id."""
 
-    def pending(self) -> list[str]:
-        """List the pages whose change began and was not committed."""
+    def pending(self, source: str | None = None) -> list[str]:
+        """List the pages whose change began and was not committed: all, or those of a source or of none."""
 
     def commit(self, source: str, writes: Sequence[PageWrite], removed: Sequence[str] = ()) -> None:
-        """Record pages and removals and clear their pending marks, in one transaction."""
+        """Record pages and removals, in one transaction, and clear the pending marks that `begin` set here.
+
+        Marks that another process has set stay.
+        """
 
     def register(self, source: str, location: str) -> None:
         """Record a source, and where it was read from this time."""

@@ -79,6 +79,18 @@ APPEND_TO_A_PAGE = "UPDATE pages SET text = text || ' More.' WHERE source_path =
 ALTER_A_TITLE = "UPDATE documents SET title = 'Another' WHERE source_path = 'docs/intro.md'"
 LOSE_WORDS = "DELETE FROM vocabulary WHERE word LIKE 'j%'"
 MISSPELL_WORDS = "UPDATE vocabulary SET word = 'x' || word"
+BREAK_SECTIONS = "UPDATE pages SET sections = replace(sections, '[', '{') WHERE source_path = 'docs/intro.md'"
+BREAK_FRONT_MATTER = "UPDATE pages SET front_matter = '{' WHERE source_path = 'docs/intro.md'"
+BREAK_A_TYPE = "UPDATE documents SET order_index = 'x' WHERE source_path = 'docs/intro.md'"
+BREAK_A_TEXT = "UPDATE documents SET snippet = x'00FF' WHERE source_path = 'docs/intro.md'"
+BREAK_UTF_8 = (
+    "UPDATE pages SET text = CAST(CAST(text AS BLOB) || x'C3' AS TEXT) WHERE source_path = 'docs/intro.md'"
+)
+BREAK_UTF_8_OF_A_TITLE = (
+    "UPDATE documents SET title = CAST(CAST(title AS BLOB) || x'C3' AS TEXT) "
+    "WHERE source_path = 'docs/intro.md'"
+)
+UNREADABLE = "1 page can't be read from the catalog"
 SWAP = partial(describe, text="Other.", content_hash=content_hash("Other."))
 DRIFT = "described differently by index and catalog"
 DAMAGES: dict[str, tuple[Damage, str, str]] = {
@@ -100,6 +112,12 @@ DAMAGES: dict[str, tuple[Damage, str, str]] = {
     "lost words": (partial(sql, statement=LOSE_WORDS), "words", "the vocabulary has wrong counts of"),
     "misspelt words": (partial(sql, statement=MISSPELL_WORDS), "words", "the vocabulary has wrong counts of"),
     "position": (partial(sql, statement=ALTER_A_POSITION), "positions", "not numbered 0, 1, 2"),
+    "sections": (partial(sql, statement=BREAK_SECTIONS), "stored chunks", UNREADABLE),
+    "front matter": (partial(sql, statement=BREAK_FRONT_MATTER), "stored chunks", UNREADABLE),
+    "type": (partial(sql, statement=BREAK_A_TYPE), "stored chunks", UNREADABLE),
+    "type of a text": (partial(sql, statement=BREAK_A_TEXT), "stored chunks", UNREADABLE),
+    "UTF-8": (partial(sql, statement=BREAK_UTF_8), "hashes", "the page does not match its hash"),
+    "UTF-8 of a title": (partial(sql, statement=BREAK_UTF_8_OF_A_TITLE), "drift", "another title"),
 }
 
 
@@ -130,6 +148,16 @@ def test_doctor_finds_and_repairs_each_kind_of_damage(
     assert run("doctor", "--repair").exit_code == 0
     run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots", exits=0)
     assert run("doctor").exit_code == 0
+
+
+def test_reindex_names_a_damaged_page_and_what_to_run(run: Run, indexed: Path) -> None:
+    with opened(indexed) as workspace:
+        (page,) = [page for page in workspace.catalog().pages() if page.source_path == "docs/intro.md"]
+    sql(indexed, BREAK_SECTIONS)
+    result = run("reindex")
+    assert result.exit_code == 3
+    assert f"page {page.document_id} in the catalog is damaged" in result.stderr
+    assert "`pertinent doctor --repair`" in result.stderr
 
 
 def damage_payloads(folder: Path) -> list[str]:

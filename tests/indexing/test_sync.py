@@ -297,6 +297,25 @@ def test_page_without_text_is_indexed_without_chunks(workspace: Workspace) -> No
     assert summary.pages_unchanged == 2
 
 
+def test_sync_keeps_what_an_interrupted_first_sync_of_another_source_wrote(workspace: Workspace) -> None:
+    sync(workspace, TOPICS, name="one")
+    assert interrupt_sync(workspace, InMemorySource(SERVICES, ACTIONS, name="two"), 7)
+    assert workspace.index().count() == 4
+    sync(workspace, TOPICS, name="one")
+    before = embedded(workspace)
+    sync(workspace, SERVICES, ACTIONS, name="two")
+    assert embedded(workspace) == before
+    assert contents(workspace)[2] == []
+
+
+def test_remove_deletes_what_an_interrupted_first_sync_of_the_source_wrote(workspace: Workspace) -> None:
+    sync(workspace, TOPICS, name="one")
+    assert interrupt_sync(workspace, InMemorySource(SERVICES, ACTIONS, name="two"), 7)
+    assert workspace.create_indexer(NoProgress()).remove("two") == 0
+    points, rows, pending = contents(workspace)
+    assert (points, pending) == (rows, [])
+
+
 class Interrupted(Exception):
     """Ends a run."""
 

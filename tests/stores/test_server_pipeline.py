@@ -24,7 +24,7 @@ from pertinent.stores.edge import EdgeIndex
 from pertinent.stores.qdrant.builds import QdrantBuilds
 from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.surfaces.cli.app import app
-from pertinent.surfaces.http import create_app
+from pertinent.surfaces.http import create_app, store_health
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 from pertinent.validation.report import ValidationReport
@@ -119,9 +119,7 @@ def test_sync_stops_when_its_session_in_postgres_is_ended(
         def lose_the_lock(*_: Any) -> Any:
             """The first sync has read an old page when its session ends, and another sync begins."""
             monkeypatch.undo()
-            holder = first.workspace.writable_catalog().describe_lock_holder()
-            pid = holder.partition("pg_terminate_backend(")[2].partition(")")[0]
-            end_session(servers["database_url"], int(pid))
+            end_session(servers["database_url"], read_holder(first))
             write("A prismatic joint slides.")
             second.index(book, base_url="https://book.example")
             return embed_documents(*_)
@@ -132,7 +130,85 @@ def test_sync_stops_when_its_session_in_postgres_is_ended(
         with pytest.raises(CatalogFailure, match=r"lock .* was lost.* Run the command again"):
             first.index(book, base_url="https://book.example")
         assert [hit.chunk.text for hit in second.search("joint").hits] == ["A prismatic joint slides."]
-        assert second.index(book, base_url="https://book.example").pages_unchanged == 1
+        assert second.index(book, base_url="https://book.example").chunks_added == 0
+
+
+def test_sync_that_loses_its_lock_in_a_write_leaves_no_old_text(
+    tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = tmp_path / "book"
+    book.mkdir()
+
+    def write(text: str) -> None:
+        (book / "joints.md").write_text(f"# Joints\n\n{text}\n", encoding="utf-8")
+
+    write("A revolute joint turns.")
+    with (
+        Pertinent.open(tmp_path / "a", **FAST, **servers) as first,
+        Pertinent.open(tmp_path / "b", **FAST, **servers) as second,
+    ):
+        first.index(book, base_url="https://book.example")
+
+        def write_late(*arguments: Any) -> None:
+            """Lose the lock; another sync writes newer text before these points arrive."""
+            monkeypatch.undo()
+            end_session(servers["database_url"], read_holder(first))
+            write("A prismatic joint slides.")
+            second.index(book, base_url="https://book.example")
+            put(*arguments)
+
+        put = QdrantIndex.put
+        monkeypatch.setattr(QdrantIndex, "put", write_late)
+        write("A revolute joint turns between two limits.")
+        with pytest.raises(CatalogFailure, match=r"lock .* was lost.* Run the command again"):
+            first.index(book, base_url="https://book.example")
+        second.index(book, base_url="https://book.example")
+        assert [hit.chunk.text for hit in second.search("joint").hits] == ["A prismatic joint slides."]
+
+
+def test_lost_collection_is_not_created_by_a_search(
+    tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_health, "CACHE_SECONDS", -1.0)
+    name = servers["qdrant_collection"]
+    with Pertinent.open(tmp_path / "a", **FAST, **servers) as pertinent:
+        pertinent.index(HANDBOOK)
+        builds = pertinent.workspace.builds.builds
+        made_with = pertinent.workspace.catalog().fingerprint()
+        assert made_with is not None
+        with TestClient(create_app(pertinent)) as service:
+            assert service.get("/readyz").status_code == 200
+            builds.remove(1)
+            lost = pytest.raises(IndexFailure, match=f"collection of the index '{name}' .*reindex")
+            with Pertinent.open(tmp_path / "b", **FAST, **servers) as reader, lost:
+                reader.search("joint")
+            assert not builds.exists(1)
+            assert service.get("/readyz").status_code == 503
+            builds.open(made_with).close()
+            assert service.get("/readyz").status_code == 503, "the collection is empty"
+
+
+def test_sync_corrects_the_alias_after_a_reindex_that_was_killed(
+    tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Pertinent.open(tmp_path / "a", **FAST, **servers) as pertinent:
+        pertinent.index(HANDBOOK)
+        builds = pertinent.workspace.builds.builds
+        assert isinstance(builds, QdrantBuilds)
+        assert builds.in_use() == 1
+        with monkeypatch.context() as patch:
+            patch.setattr(QdrantBuilds, "use", Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                pertinent.reindex()
+        assert builds.in_use() == 1
+        pertinent.index(HANDBOOK)
+        assert builds.in_use() == 2
+
+
+def read_holder(pertinent: Pertinent) -> int:
+    """Return the process id of the session that holds the write lock."""
+    holder = pertinent.workspace.writable_catalog().describe_lock_holder()
+    return int(holder.partition("pg_terminate_backend(")[2].partition(")")[0])
 
 
 def end_session(database_url: str, pid: int) -> None:

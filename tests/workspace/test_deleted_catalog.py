@@ -35,8 +35,20 @@ def test_deleted_catalog_is_named_with_the_way_to_recover(docs: Path, tmp_path: 
             assert "`pertinent index SOURCE`" in str(failure.value)
         assert not (tmp_path / "data/catalog.sqlite3").exists()
         report = pertinent.index(docs)
-        assert (report.chunks_added, report.chunks_kept) == (0, 1), "the vectors are still there"
+        assert (report.chunks_added, report.chunks_kept) == (1, 0)
         assert pertinent.search("revolute joint").hits
+
+
+def test_new_catalog_leaves_out_what_an_older_index_has(docs: Path, tmp_path: Path) -> None:
+    (docs / "joints.md").unlink()
+    (docs / "links.md").write_text("# Links\n\nA link is a rigid body.\n")
+    with Pertinent.open(tmp_path / "data", embedder=EMBEDDER) as pertinent:
+        pertinent.index(docs)
+        assert [hit.chunk.title for hit in pertinent.search("revolute joint").hits] == ["Links"]
+        folders = tmp_path / "data/index"
+        assert sorted(folder.name for folder in folders.iterdir()) == ["001", "002"]
+        pertinent.reindex()
+        assert sorted(folder.name for folder in folders.iterdir()) == ["002", "003"]
 
 
 def test_doctor_names_a_deleted_catalog(docs: Path, tmp_path: Path) -> None:

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from pertinent import build
-from pertinent.errors import FingerprintMismatch, NotFound, SyncRefused
+from pertinent.errors import FingerprintMismatch, IndexFailure, NotFound, SyncRefused
+from pertinent.indexing.sync import Indexer
+from pertinent.stores.edge import EdgeIndex
 from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
@@ -265,7 +268,7 @@ def test_rollback_refuses_a_lost_build(indexed: Path) -> None:
     with opened(indexed) as pertinent:
         pertinent.reindex()
         usual = hits(pertinent)
-        with pytest.raises(NotFound, match="none of the current pages"):
+        with pytest.raises(NotFound, match="there is no previous build"):
             pertinent.rollback()
         assert hits(pertinent) == usual
 
@@ -384,6 +387,32 @@ def test_damaged_interrupted_build_is_started_again(indexed: Path, paid: type[Pa
     (indexed / "data" / "index" / "002" / "edge_config.json").write_text("{")
     with opened(indexed, embedder=OTHER, chunk_tokens=20) as pertinent:
         pertinent.reindex()
+        assert hits(pertinent)
+
+
+def test_reindex_keeps_a_build_that_can_not_be_opened_now(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_build = EdgeIndex.open
+
+    def fail_on_the_first(folder: Path, *arguments: Any) -> EdgeIndex:
+        if folder.name == "001":
+            raise IndexFailure("too many open files")
+        return open_build(folder, *arguments)
+
+    with opened(indexed) as pertinent, monkeypatch.context() as patch:
+        patch.setattr(EdgeIndex, "open", fail_on_the_first)
+        patch.setattr(Indexer, "rebuild", Mock(side_effect=IndexFailure("too many open files")))
+        with pytest.raises(IndexFailure, match="too many"):
+            pertinent.reindex()
+    with opened(indexed) as pertinent:
+        assert hits(pertinent)
+    with opened(indexed) as pertinent:
+        monkeypatch.setattr(EdgeIndex, "open", fail_on_the_first)
+        pertinent.reindex()
+        monkeypatch.undo()
+        assert hits(pertinent)
+        pertinent.rollback()
         assert hits(pertinent)
 
 

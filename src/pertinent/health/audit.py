@@ -8,6 +8,7 @@ from itertools import islice
 
 from .._internal.messages import format_count, format_list
 from .._internal.vector_checksum import find_mismatches
+from ..errors import DamagedPage
 from ..identity import TITLE_MAX, content_hash, embedding_key, point_id, shorten
 from ..indexing.chunking import embedded_text
 from ..indexing.plan import hash_page
@@ -60,6 +61,8 @@ class Inventory:
     """Points of the index that can't be read as chunks."""
     page_hashes: Mapping[str, str] = field(default_factory=dict)
     """The recorded hash of each page that was read from a folder; one of a site is made from its HTML."""
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    """Why each page of the catalog that can't be read is damaged."""
 
     def embedded_text(self, chunk: Chunk) -> str:
         """Return what was embedded for a chunk."""
@@ -70,17 +73,37 @@ class Inventory:
 def take_inventory(index: IndexReader, catalog: CatalogReader) -> Inventory:
     """Read all chunks of both stores, and their pages."""
     records = catalog.pages()
-    pages = {record.document_id: catalog.page(record.document_id) for record in records}
-    rows = {chunk.chunk_id: chunk for record in records for chunk in catalog.chunks(record.document_id)}
+    pages: dict[str, Page] = {}
+    rows: dict[str, Chunk] = {}
+    unreadable: dict[str, str] = {}
+    for record in records:
+        try:
+            page, chunks = catalog.page(record.document_id), catalog.chunks(record.document_id)
+        except DamagedPage as error:
+            unreadable[record.document_id] = str(error.__cause__)
+            continue
+        pages |= {} if page is None else {record.document_id: page}
+        rows |= {chunk.chunk_id: chunk for chunk in chunks}
     stored = list(index.scan())
     folders = {name for name, location in catalog.sources().items() if "://" not in location}
     return Inventory(
         {chunk.chunk_id: chunk for chunk in readable_chunks(stored)},
         rows,
-        {name: page for name, page in pages.items() if page is not None},
+        pages,
         tuple(damaged_points(stored)),
         {record.document_id: record.page_hash for record in records if record.source in folders},
+        unreadable,
     )
+
+
+def find_unreadable_pages(stored: Inventory) -> list[Finding]:
+    """Find pages that can't be read from the catalog; their words are counted as what can be read."""
+    if not stored.unreadable:
+        return []
+    document_ids = sorted(stored.unreadable)
+    pages, names = format_count(len(document_ids), "page"), format_list(document_ids, MAX_NAMED)
+    problem = f"{pages} can't be read from the catalog ({stored.unreadable[document_ids[0]]}): {names}"
+    return [Finding(problem, REMEDY_REPAIR, frozenset(document_ids), recounts=True)]
 
 
 def find_damaged_points(

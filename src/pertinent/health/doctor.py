@@ -42,6 +42,7 @@ from .audit import (
     find_damaged_vectors,
     find_drift,
     find_stale_vectors,
+    find_unreadable_pages,
     find_wrong_descriptions,
     find_wrong_positions,
     find_wrong_slices,
@@ -220,13 +221,9 @@ class Doctor:
         return "", [Finding(problem, INDEX_AGAIN, frozenset(pending))]
 
     def _read_stored_chunks(self) -> Result:
-        try:
-            self._inventory = take_inventory(self._opened.index(), self._opened.catalog())
-        except (KeyError, TypeError, ValueError) as error:
-            problem = f"stored data can't be read ({type(error).__name__}: {error})"
-            return "", [Finding(problem, f"move {self._opened.settings.folder} away, then {INDEX_AGAIN}")]
-        chunks = len(self._inventory.in_catalog)
-        return f"{chunks:,} chunks of {len(self._inventory.pages):,} pages read", []
+        self._inventory = take_inventory(self._opened.index(), self._opened.catalog())
+        chunks, pages = len(self._inventory.in_catalog), len(self._inventory.pages)
+        return f"{chunks:,} chunks of {pages:,} pages read", find_unreadable_pages(self._inventory)
 
     def _check_payloads(self) -> Result:
         """Check that every point can be read, also in an external collection."""
@@ -327,7 +324,10 @@ _REMEDIES: tuple[tuple[type[PertinentError], str], ...] = (
     (FingerprintMismatch, "`pertinent reindex`, or restore the settings that the index was made with"),
     (IndexLocked, "end the other process, then run this again"),
     (IndexFailure, "`pertinent reindex`, which rebuilds the index from the texts in the catalog"),
-    (StoreError, "check that the database runs and is writable, then run this again"),
+    (
+        StoreError,
+        "do what the message says, or check that the database runs and is writable; then run this again",
+    ),
     (EmbedderError, "fix what the message says, then run this again"),
     (RerankerError, "fix what the message says, or unset `reranker`; searches work without it"),
     (PertinentError, "correct the setting; `pertinent settings` shows where each value comes from"),

@@ -19,7 +19,7 @@ from pathlib import Path
 from .. import identity
 from .._internal.clock import StageTimer, utc_now
 from .._internal.progress import NoProgress, Progress
-from ..errors import SyncRefused
+from ..errors import DamagedPage, SyncRefused
 from ..ports import Catalog, Embedder, PageRecord, Source, VectorIndex
 from ..types import FrontMatter, Gone, LazyPage, Page, Skipped, Unreadable
 from .chunking import embedded_text, iterate_chunks
@@ -77,7 +77,7 @@ class SyncPlan:
     indexed_pages: int
     """How many pages of the source are indexed now."""
     leftovers: tuple[str, ...] = ()
-    """Documents that an interrupted run left in the index and that no source has."""
+    """Documents that an interrupted run left in the index and that the source no longer has."""
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     """What the user should know, such as another language than that of the index."""
@@ -181,11 +181,19 @@ class Planner:
             unreadable=tuple(unreadable),
             skipped=tuple(skipped),
             indexed_pages=len(indexed),
-            leftovers=tuple(sorted(pending - seen - indexed.keys() - other_owners.keys())),
+            leftovers=tuple(
+                document_id for document_id in self.find_leftovers(source.name) if document_id not in seen
+            ),
             seconds=timer.seconds(),
             notes=(*self._compare_language(source), *source.notes),
             spool=spool,
         )
+
+    def find_leftovers(self, source: str) -> list[str]:
+        """Return the documents without a page in the catalog that an interrupted sync of the source left."""
+        pending = self.catalog.pending(source)
+        recorded = {record.document_id for record in self.catalog.pages()} if pending else frozenset()
+        return [document_id for document_id in pending if document_id not in recorded]
 
     def _compare_language(self, source: Source) -> Iterator[str]:
         if self.language and (language := source.language) not in (None, self.language):
@@ -236,7 +244,10 @@ class Planner:
 
     def _has_lost_text(self, page: Page) -> bool:
         """Whether a page has lost more than half of its indexed words, even if its length is the same."""
-        indexed = self.catalog.page(page.document_id)
+        try:
+            indexed = self.catalog.page(page.document_id)
+        except DamagedPage:
+            return False
         words = _count_words(indexed.text) if indexed is not None else Counter()
         return (words - _count_words(page.text)).total() > words.total() / 2
 
@@ -253,7 +264,7 @@ class Planner:
             planned = []
             for chunk, point_id in zip(batch, point_ids, strict=True):
                 key = identity.embedding_key(embedder.name, embedded_text(chunk, page.front_matter))
-                timed = replace(chunk, created_at=created_at.get(chunk.chunk_id, now))
+                timed = replace(chunk, created_at=created_at.get(chunk.chunk_id) or now)
                 planned.append(PlannedChunk(timed, page.front_matter, key, stored_keys.get(point_id) != key))
             yield planned
 

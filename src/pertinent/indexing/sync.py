@@ -5,12 +5,14 @@
 A page's change is recorded in the catalog as pending before the index is written, and ends in the same
 transaction that records the page. A page that is pending when a sync starts was interrupted, and the plan
 treats it as changed. A sync checks the write lock before each write, and stops with an error if it has lost
-the lock: another process may have it now.
+the lock: another process may have it now. A last write may have come after that process's own, so the pages
+are marked as pending again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -19,7 +21,7 @@ import numpy as np
 from .. import identity
 from .._internal.clock import StageTimer
 from .._internal.free_memory import release_free_memory
-from ..errors import EmbedderError
+from ..errors import CatalogFailure, EmbedderError, PertinentError
 from ..ports import Entry, PageWrite
 from ..types import Chunk, PointId, Skipped, Unreadable, readable_chunks
 from .chunking import embedded_text
@@ -112,9 +114,11 @@ class Indexer(Planner):
         self.catalog.register(plan.source, plan.location)
         self.progress.stage("Embedding", plan.chunks_to_embed)
         for group in _group_changes(plan.changes):
-            self.catalog.begin([change.document_id for change in group])
-            self._write_to_index(plan.spool, group)
-            self.catalog.commit(plan.source, [write for _, write in SpooledWrites(plan.spool, group)])
+            document_ids = [change.document_id for change in group]
+            self.catalog.begin(document_ids, plan.source)
+            with self._mark_pages_if_lock_is_lost(document_ids):
+                self._write_to_index(plan.spool, group)
+                self.catalog.commit(plan.source, [write for _, write in SpooledWrites(plan.spool, group)])
         plan.spool.close()
         self._delete(plan.source, [*(record.document_id for record in plan.removed), *plan.leftovers])
         if not plan.nothing_to_do:
@@ -126,7 +130,7 @@ class Indexer(Planner):
     def remove(self, source: str) -> int:
         """Delete a source and all its pages; return how many pages it had."""
         document_ids = [record.document_id for record in self.catalog.pages(source)]
-        self._delete(source, document_ids)
+        self._delete(source, [*document_ids, *self.find_leftovers(source)])
         self.catalog.forget(source)
         return len(document_ids)
 
@@ -151,7 +155,8 @@ class Indexer(Planner):
         release_free_memory()
         self.progress.stage("Embedding", sum(change.chunks_to_embed for change in changes))
         for group in _group_changes(changes):
-            self._write_to_index(spool, group)
+            with self._mark_pages_if_lock_is_lost([change.document_id for change in group]):
+                self._write_to_index(spool, group)
         if self.index.count() != sum(change.chunks for change in changes):
             # The interrupted rebuild may have written pages that have been removed since.
             indexed = {chunk.document_id for chunk in readable_chunks(self.index.scan())}
@@ -186,6 +191,7 @@ class Indexer(Planner):
             self.catalog.check_write_lock()
             self.index.delete_stale_points(document_id, keep=point_ids)
         self.index.flush()
+        self.catalog.check_write_lock()  # also after the last write, which a rebuild does not commit
 
     def _embed(self, entries: Sequence[Entry]) -> None:
         if not entries:
@@ -209,12 +215,29 @@ class Indexer(Planner):
     def _delete(self, source: str, document_ids: Sequence[str]) -> None:
         if not document_ids:
             return
-        self.catalog.begin(document_ids)
-        for document_id in document_ids:
-            self.catalog.check_write_lock()
-            self.index.delete_stale_points(document_id, keep=[])
-        self.index.flush()
-        self.catalog.commit(source, [], removed=document_ids)
+        self.catalog.begin(document_ids, source)
+        with self._mark_pages_if_lock_is_lost(document_ids):
+            for document_id in document_ids:
+                self.catalog.check_write_lock()
+                self.index.delete_stale_points(document_id, keep=[])
+            self.index.flush()
+            self.catalog.commit(source, [], removed=document_ids)
+
+    @contextmanager
+    def _mark_pages_if_lock_is_lost(self, document_ids: Collection[str]) -> Iterator[None]:
+        """Mark pages as pending if writing them fails and the lock is lost.
+
+        The process that has the lock now may have committed them before a last write of this one.
+        """
+        try:
+            yield
+        except PertinentError:
+            try:
+                self.catalog.check_write_lock()
+            except CatalogFailure:
+                self.catalog.begin(document_ids)
+                raise
+            raise
 
 
 def summarize(plan: SyncPlan, seconds: float) -> SyncSummary:

@@ -29,6 +29,10 @@ class EdgeBuilds:
     def use(self, number: int) -> None:
         """Do nothing: the catalog records which build is in use."""
 
+    def exists(self, number: int) -> bool:
+        """Whether there is a folder of this number."""
+        return self._build_folder(number).exists()
+
     def numbers(self) -> list[int]:
         """List the builds that have a folder."""
         folders = self._folder.iterdir() if self._folder.exists() else ()

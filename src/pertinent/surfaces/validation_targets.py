@@ -102,6 +102,7 @@ class LocalPipeline(InProcessPipeline):
         index = self._workspace.writable_index()
         inventory = audit.take_inventory(index, self._workspace.catalog())
         findings = [
+            *audit.find_unreadable_pages(inventory),
             *audit.find_drift(inventory),
             *audit.find_wrong_descriptions(inventory, self._workspace.catalog()),
             *audit.find_altered_texts(inventory),

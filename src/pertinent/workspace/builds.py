@@ -27,7 +27,13 @@ class IndexBuilds:
 
     def has_build(self, number: int) -> bool:
         """Whether a build of this number exists."""
-        return number in self.builds.numbers()
+        return self.builds.exists(number)
+
+    def use_current(self) -> None:
+        """Make the build that the catalog names the one in use, for other clients too."""
+        current = self.catalog().fingerprint()
+        if current is not None and self.builds.exists(current.build):
+            self.builds.use(current.build)
 
     def open(self, fingerprint: Fingerprint) -> VectorIndex:
         """Open the build of the fingerprint."""
@@ -35,15 +41,21 @@ class IndexBuilds:
 
     def begin(self, settings: Fingerprint) -> tuple[Fingerprint, VectorIndex]:
         """Return a build to fill: an interrupted one with the same settings, or a new one."""
-        begun, numbers = self.catalog().building(), self.builds.numbers()
-        recorded = self._recorded_numbers()
-        if begun is not None and begun.build in set(numbers) - recorded:
+        begun, new = self.catalog().building(), self.number(settings)
+        if begun is not None and begun.build in set(self.builds.numbers()) - self._recorded_numbers():
             if replace(settings, build=begun.build) == begun and (index := self._reopen(begun)):
                 return begun, index
             self.builds.remove(begun.build)
-        new = replace(settings, build=1 + max([*recorded, *numbers]))
         self.catalog().begin_build(new)
         return new, self.builds.open(new)
+
+    def number(self, settings: Fingerprint) -> Fingerprint:
+        """Return the fingerprint of a new build, with a number that no build has.
+
+        A catalog may be new and the index not: what is in that index is unknown.
+        """
+        numbers = {*self._recorded_numbers(), *self.builds.numbers()}
+        return replace(settings, build=1 + max(numbers, default=0))
 
     def _reopen(self, begun: Fingerprint) -> VectorIndex | None:
         """Open an interrupted build; return None if the interruption damaged it."""

@@ -1,4 +1,4 @@
-"""The error message if there is no index to search."""
+"""The error messages if there is no index to search, or an empty one."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def explain_missing_index(settings: Settings, *, lost_catalog: bool) -> str:
     if lost_catalog:
         return (
             f"the index in {settings.folder} has lost its catalog: restore the catalog from a backup, or run "
-            "`pertinent index SOURCE` for each source. This makes a new catalog, and embeds only the "
-            "passages that the index does not have"
+            "`pertinent index SOURCE` for each source. This makes a new catalog and a new index; the next "
+            "`pertinent reindex` deletes the old one"
         )
     inner = settings.folder / Settings.model_fields["folder"].default
     if settings.qdrant_url is None and inner.is_dir():
@@ -28,3 +28,14 @@ def explain_missing_index(settings: Settings, *, lost_catalog: bool) -> str:
             f"{settings.qdrant_collection!r} (QDRANT_COLLECTION_NAME)"
         )
     return message
+
+
+def explain_lost_chunks(settings: Settings) -> str:
+    """Say that the index has lost the chunks of the catalog, and what to do."""
+    index = f"the index in {settings.folder}"
+    if settings.qdrant_url is not None:
+        index = f"the collection of the index {settings.qdrant_collection!r} at {settings.qdrant_url}"
+    return (
+        f"{index} is gone or empty, but the catalog has pages; `pertinent reindex` rebuilds it from the "
+        "texts in the catalog"
+    )

@@ -29,7 +29,7 @@ from ..search.reranking import Reranking
 from ..settings import Settings
 from ..types import Chunk
 from .builds import IndexBuilds
-from .missing_index import explain_missing_index
+from .missing_index import explain_lost_chunks, explain_missing_index
 from .reindex import drop_previous, reindex
 
 _LOCK_ATTEMPTS, _LOCK_WAIT_SECONDS = 50, 0.1
@@ -157,19 +157,19 @@ class Workspace:
             if self._index is None:
                 fingerprint = self.writable_catalog().fingerprint()
                 if fingerprint is None:
-                    fingerprint = self.make_fingerprint(self.embedder())
+                    fingerprint = self.builds.number(self.make_fingerprint(self.embedder()))
                     self.writable_catalog().set_fingerprint(fingerprint)
-                opened = self._builds.open(fingerprint)
-                if not opened.count():
-                    if self._expects_chunks():
-                        opened.close()
-                        raise IndexFailure(
-                            f"the index in {self.settings.folder} is empty, but the catalog has pages; "
-                            "`pertinent reindex` rebuilds it from the texts in the catalog"
-                        )
-                    self._builds.use(fingerprint.build)
-                self._index, self._number = opened, fingerprint.build
+                self._index, self._number = self._open_build(fingerprint), fingerprint.build
             return self._index
+
+    def _open_build(self, fingerprint: Fingerprint) -> VectorIndex:
+        """Open a build, created if it does not exist; raise IndexFailure if its chunks are lost."""
+        opened = self._builds.open(fingerprint) if self._builds.exists(fingerprint.build) else None
+        if (opened is None or not opened.count()) and self._expects_chunks():
+            if opened is not None:
+                opened.close()
+            raise IndexFailure(explain_lost_chunks(self.settings))
+        return opened or self._builds.open(fingerprint)
 
     def _adopt_settings(self) -> None:
         """Rebuild an index without chunks if the settings have changed; it has nothing to lose."""
@@ -316,6 +316,7 @@ class Workspace:
             if waited:
                 self._wait_for_index()
             yield
+            self.builds.use_current()
 
     def _wait_for_index(self) -> None:
         """Wait for an embedded index: the other process closes it a moment after it releases the lock."""
@@ -347,7 +348,6 @@ class Workspace:
         self, fingerprint: Fingerprint, opened: VectorIndex, embedder: Embedder | None = None
     ) -> None:
         """Search this build from now on; the embedder is loaded when needed if none is passed."""
-        self._builds.use(fingerprint.build)
         with self._opening:
             if self._index is not None:
                 self.builds.previous[self._number] = self._index
@@ -364,16 +364,16 @@ class Workspace:
         with self._opening:
             old = self.catalog().fingerprint()
             assert old is not None  # noqa: S101 - `require` checked it
-            if self._index is None:
+            if self._index is None and self._builds.exists(old.build):
                 try:
                     self._index, self._number = self._builds.open(old), old.build
                 except IndexLocked:
                     raise
                 except IndexFailure:
-                    # A server may just be slow; a local build is damaged, and no process can have it open.
+                    # A server may just be slow. A local build may be damaged, and is not needed; it stays,
+                    # as the reason may also be a lack of memory or files.
                     if self.settings.qdrant_url is not None:
                         raise
-                    self._builds.remove(old.build)
             return old
 
     def require(self) -> None:

@@ -133,6 +133,14 @@ class TestSqlCatalog(CatalogSuite, VocabularySuite):
     """The suites, on SQLite and PostgreSQL."""
 
 
+def test_commit_keeps_the_pending_marks_of_another_process(catalog: SqlCatalog, url: str) -> None:
+    catalog.begin(["a", "b"])
+    with closing(SqlCatalog.open(url)) as other:
+        other.begin(["a"])
+    catalog.commit("s", [page_write("a", ["one"]), page_write("b", ["one"])])
+    assert catalog.pending() == ["a"]
+
+
 # Says when it is the only writer, and is that until it is killed.
 HOLDS = """
 import sys
@@ -573,18 +581,31 @@ class TestFailures:
         assert "private" not in f"{caught.value}{caught.value.__cause__}"
         catalog.close()
 
-    def test_invalid_timestamp_is_a_catalog_failure(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("reason", "advice"),
+        [
+            ("connection failed: FATAL:  sorry, too many clients already", "raise max_connections"),
+            ("connection failed: FATAL:  remaining connection slots are reserved", "raise max_connections"),
+            ("cannot execute INSERT in a read-only transaction", "name the primary server"),
+            ("'utf-8' codec can't decode byte 0xf8", "the file is damaged; move it away"),
+        ],
+    )
+    def test_error_of_the_database_says_what_to_do(self, reason: str, advice: str) -> None:
+        with (
+            pytest.raises(CatalogFailure, match=advice),
+            module.translate_errors(sa.make_url("postgresql://h/d")),
+        ):
+            raise ValueError(reason)
+
+    def test_invalid_timestamp_is_empty(self, tmp_path: Path) -> None:
         catalog = SqlCatalog.open(f"sqlite:///{tmp_path}/catalog.sqlite3")
         with closing(sqlite3.connect(tmp_path / "catalog.sqlite3")) as connection, connection:
             connection.execute(SEED_ROWS)
             for position, time in ((1, "yesterday"), (2, "2025-12-14T13:00:00+01:00")):
                 update = "UPDATE documents SET created_at = ? WHERE order_index = ?"
                 connection.execute(update, (time, position))
-        with pytest.raises(CatalogFailure, match="yesterday"):
-            catalog.chunk("doc-001-0001")
-        chunk = catalog.chunk("doc-001-0002")
-        assert chunk is not None
-        assert chunk.created_at == "2025-12-14T12:00:00Z"
+        chunks = [catalog.chunk("doc-001-0001"), catalog.chunk("doc-001-0002")]
+        assert [chunk and chunk.created_at for chunk in chunks] == ["", "2025-12-14T12:00:00Z"]
         catalog.close()
 
     def test_dropped_connections_are_reopened(self, postgres_url: str, postgres_server: str) -> None:

@@ -17,12 +17,12 @@ from ...identity import is_storable, point_id
 from ...ports import Description, Fingerprint, PageRecord, PageWrite
 from ...search.word_counts import WordCounter
 from ...types import Chunk, Page, PointId, SectionName, Vocabulary
-from . import database, locks, vocabulary
+from . import database, locks, queries, vocabulary
 from .migrations import migrate
 from .page_writes import write_pages
 from .rows import check_row, to_chunk, to_page
 from .statements import among, upsert
-from .tables import documents, meta, pages, pending, sources
+from .tables import meta, pages, pending, sources
 
 LOCK_POLL_SECONDS = 0.2
 """How often a waiting writer tries to take the write lock."""
@@ -36,12 +36,16 @@ class SqlCatalog:
         self._engine = engine
         self._reader, self._writer = database.reading_engine(engine), database.writing_engine(engine)
         dialect = engine.dialect.name
-        self._describe = _DESCRIBE[dialect]
+        self._describe = queries.DESCRIBE[dialect]
         self._file = database.identify_file(engine.url)
         self._lock: locks.WriteLock | None = None
+        self._writer_id = uuid4().hex
+        """Identifies the pending marks of this object: a commit clears no marks of other writers."""
         # The foreign key cascades: a page's chunks are deleted with it.
         self._delete_pages = sa.delete(pages).where(among(pages.c.document_id, dialect))
-        self._delete_pending = sa.delete(pending).where(among(pending.c.document_id, dialect))
+        self._delete_pending = sa.delete(pending).where(
+            among(pending.c.document_id, dialect), pending.c.writer == self._writer_id
+        )
 
     @classmethod
     def open(cls, url: str, timeout: float = database.STATEMENT_SECONDS) -> Self:
@@ -76,36 +80,37 @@ class SqlCatalog:
 
     def is_empty(self) -> bool:
         """Whether there are no pages."""
-        return not self._read(_ANY_PAGE)
+        return not self._read(queries.ANY_PAGE)
 
     def has_chunks(self) -> bool:
         """Whether any page has chunks; rows that another pipeline wrote do not count."""
-        return bool(self._read(_ANY_CHUNK))
+        return bool(self._read(queries.ANY_CHUNK))
 
     def pages(self, source: str | None = None) -> list[PageRecord]:
         """List all pages, or those of one source, ordered by source and path."""
-        rows = self._read(_PAGES) if source is None else self._read(_PAGES_OF_SOURCE, source=source)
+        values = {} if source is None else {"source": source}
+        rows = self._read(queries.PAGES_OF_SOURCE if values else queries.PAGES, **values)
         # Sorted here, since databases differ in how they order text.
         records = [PageRecord(*row) for row in rows]
         return sorted(records, key=lambda page: (page.source, page.source_path, page.document_id))
 
     def page_record(self, document_id: str) -> PageRecord | None:
         """Look up one page without its text, in one statement."""
-        rows = self._read(_PAGE_RECORD, document_id=document_id)
+        rows = self._read(queries.PAGE_RECORD, document_id=document_id)
         return PageRecord(*rows[0]) if rows else None
 
     def page(self, document_id: str) -> Page | None:
         """Read one page as it was committed."""
-        rows = self._read(_PAGE, document_id=document_id)
+        rows = self._read(queries.PAGE, document_id=document_id)
         return to_page(rows[0]) if rows else None
 
     def chunks(self, document_id: str) -> list[Chunk]:
         """Read a page's chunks, ordered by position."""
-        return [to_chunk(row) for row in self._read(_CHUNKS, document_id=document_id)]
+        return [to_chunk(row) for row in self._read(queries.CHUNKS, document_id=document_id)]
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Read one chunk; a row that another pipeline wrote has no page, so its url is empty."""
-        rows = self._read(_CHUNK, chunk_id=chunk_id)
+        rows = self._read(queries.CHUNK, chunk_id=chunk_id)
         return to_chunk(rows[0]) if rows else None
 
     def describe(self, chunk_ids: Sequence[str]) -> dict[str, Description]:
@@ -176,23 +181,25 @@ class SqlCatalog:
             return locks.describe_postgres_holder(self._reader, self.catalog_id())
         return locks.describe_file_holder(self._engine)
 
-    def begin(self, document_ids: Iterable[str]) -> None:
-        """Mark pages as pending."""
-        rows = [check_row({"document_id": document_id}) for document_id in document_ids]
+    def begin(self, document_ids: Iterable[str], source: str = "") -> None:
+        """Mark pages of a source as pending; one that is marked already keeps its source."""
+        mark = {"source": source, "writer": self._writer_id}
+        rows = [check_row({"document_id": document_id, **mark}) for document_id in document_ids]
         if rows:
             with self._write() as connection:
                 connection.execute(_PUT_PENDING, rows)
 
     def creation_times(self, document_id: str) -> dict[str, str]:
         """Return when each chunk of a page was first indexed, by chunk id."""
-        return {row.chunk_id: row.created_at for row in self._read(_TIMES, document_id=document_id)}
+        return {row.chunk_id: row.created_at for row in self._read(queries.TIMES, document_id=document_id)}
 
-    def pending(self) -> list[str]:
-        """List the pages whose change began and was not committed."""
-        return sorted(row[0] for row in self._read(sa.select(pending.c.document_id)))
+    def pending(self, source: str | None = None) -> list[str]:
+        """List the pages whose change began and was not committed: all, or those of a source or of none."""
+        rows = self._read(sa.select(pending.c.document_id, pending.c.source))
+        return sorted(row.document_id for row in rows if source is None or row.source in ("", source))
 
     def commit(self, source: str, writes: Sequence[PageWrite], removed: Sequence[str] = ()) -> None:
-        """Record pages and removals and clear their pending marks, in one transaction."""
+        """Record pages and removals and clear their pending marks by this writer, in one transaction."""
         removed = [document_id for document_id in removed if is_storable(document_id)]
         changed = [*(write.page.document_id for write in writes), *removed]
         if not changed:
@@ -264,15 +271,15 @@ class SqlCatalog:
 
     def catalog_id(self) -> str:
         """Return the id of this catalog; it is created on the first call."""
-        if not (rows := self._read(_META, key="catalog_id")):
+        if not (rows := self._read(queries.META, key="catalog_id")):
             with self._write() as connection:
                 # Two processes may do this at once: the first id stays.
                 connection.execute(_NEW_META, {"key": "catalog_id", "value": uuid4().hex})
-            rows = self._read(_META, key="catalog_id")
+            rows = self._read(queries.META, key="catalog_id")
         return str(rows[0][0])
 
     def _read_fingerprint(self, key: str) -> Fingerprint | None:
-        rows = self._read(_META, key=key)
+        rows = self._read(queries.META, key=key)
         try:
             return Fingerprint(**json.loads(rows[0][0])) if rows else None
         except (TypeError, ValueError) as error:
@@ -288,7 +295,7 @@ class SqlCatalog:
 
     def vocabulary_version(self) -> int:
         """Return a number that every commit increases."""
-        rows = self._read(_META, key=vocabulary.VERSION_KEY)
+        rows = self._read(queries.META, key=vocabulary.VERSION_KEY)
         # Anything but a number was written by another program; the next commit replaces it.
         return int(rows[0][0]) if rows and rows[0][0].isdecimal() else 0
 
@@ -305,7 +312,7 @@ class SqlCatalog:
     def section_names(self) -> list[SectionName]:
         """List every page and, after it, its sections, in one statement."""
         # Sorted here, since databases differ in how they order text.
-        rows = sorted(self._read(_SECTIONS), key=lambda row: (*row[:3], row.position or 0))
+        rows = sorted(self._read(queries.SECTIONS), key=lambda row: (*row[:3], row.position or 0))
         names = (
             SectionName(row.document_id, row.url, anchor, row.title, section)
             for row in rows
@@ -338,60 +345,7 @@ def _fingerprint_row(fingerprint: Fingerprint, key: str = "fingerprint") -> dict
     return {"key": key, "value": json.dumps(asdict(fingerprint))}
 
 
-_PUT_PENDING = upsert(pending)
+_PUT_PENDING = upsert(pending, keep=["source"])
 _PUT_SOURCE = upsert(sources)
 _PUT_META = upsert(meta)
 _NEW_META = upsert(meta, keep=["value"])
-
-# Seed 003's own statement; SQLite has no arrays.
-_DESCRIBE = {
-    "postgresql": "SELECT chunk_id, source_path, slug, title FROM documents WHERE chunk_id = ANY(%s)",
-    "sqlite": (
-        "SELECT chunk_id, source_path, slug, title FROM documents "
-        "WHERE chunk_id IN (SELECT value FROM json_each(?))"
-    ),
-}
-
-_META = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("key"))
-_PAGE = sa.select(pages).where(pages.c.document_id == sa.bindparam("document_id"))
-_PAGES = sa.select(
-    pages.c.document_id,
-    pages.c.url,
-    pages.c.title,
-    pages.c.source,
-    pages.c.source_path,
-    pages.c.page_hash,
-    sa.select(sa.func.count())
-    .select_from(documents)
-    .where(documents.c.document_id == pages.c.document_id)
-    .scalar_subquery(),
-)
-_PAGES_OF_SOURCE = _PAGES.where(pages.c.source == sa.bindparam("source"))
-_PAGE_RECORD = _PAGES.where(pages.c.document_id == sa.bindparam("document_id"))
-_ANY_PAGE = sa.select(pages.c.document_id).limit(1)
-_ANY_CHUNK = sa.select(documents.c.chunk_id).where(documents.c.document_id.is_not(None)).limit(1)
-# The title is read from the page: in `documents` a long one is truncated.
-_CHUNKS_AND_PAGES = sa.select(
-    documents, pages.c.url, pages.c.title.label("page_title"), pages.c.source_type
-).select_from(documents.outerjoin(pages, documents.c.document_id == pages.c.document_id))
-_CHUNK = _CHUNKS_AND_PAGES.where(documents.c.chunk_id == sa.bindparam("chunk_id"))
-_CHUNKS = _CHUNKS_AND_PAGES.where(documents.c.document_id == sa.bindparam("document_id")).order_by(
-    documents.c.order_index
-)
-_TIMES = sa.select(documents.c.chunk_id, documents.c.created_at).where(
-    documents.c.document_id == sa.bindparam("document_id")
-)
-_SECTION_COLUMNS = (
-    pages.c.source,
-    pages.c.source_path,
-    pages.c.document_id,
-    pages.c.url,
-    pages.c.title,
-    documents.c.section,
-    documents.c.anchor,
-)
-_SECTIONS = (
-    sa.select(*_SECTION_COLUMNS, sa.func.min(documents.c.order_index).label("position"))
-    .select_from(pages.outerjoin(documents, documents.c.document_id == pages.c.document_id))
-    .group_by(*_SECTION_COLUMNS)
-)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,7 @@ _ADVICE = {
     "[errno": "check that its folder can be created and written",
     "file is not a database": "move the file away and run `pertinent index` to recreate it",
     "malformed": "the file is damaged; move it away and run `pertinent index` to recreate it",
+    "codec can't decode": "the file is damaged; move it away and run `pertinent index` to recreate it",
     "unable to open": "check that its folder can be written and that the path is not a folder",
     "not merged": "run `pertinent list` once where the folder can be written",
     "readonly": "check that the file and its folder can be written",
@@ -46,6 +49,9 @@ _ADVICE = {
     "disk is full": "free space on the disk and run the command again",
     "disk i/o error": "check that the disk works and has free space",
     "already exists": "give Pertinent a database or schema of its own",
+    "too many clients": "raise max_connections of the server, or run fewer instances",
+    "connection slots": "raise max_connections of the server, or run fewer instances",
+    "read-only transaction": "let DATABASE_URL name the primary server, which can be written",
     "permission denied": "grant the user the permissions it needs",
     "must be owner": "let the owner of the table run `pertinent index` once, or grant ownership",
     "password authentication": "check the user and the password in DATABASE_URL",
@@ -92,6 +98,7 @@ def create_engine(url: sa.URL, timeout: float = STATEMENT_SECONDS) -> sa.Engine:
         "pool_use_lifo": True,
         # The sections of a large page: json would hold each number of them as a text of its own.
         "json_serializer": _dump_json,
+        "json_deserializer": _load_json,
     }
     if url.drivername == "sqlite":
         return _create_sqlite_engine(url, arguments)
@@ -107,6 +114,18 @@ def _dump_json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
+def _load_json(text: Any) -> Any:
+    """Parse JSON; return damaged JSON as it is, so that only the use of its row fails."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return text
+
+
+_decode_text = partial(str, encoding="utf-8", errors="replace")
+"""Decodes a text of SQLite; a damaged one is read as an altered one, which its hash shows."""
+
+
 def _create_sqlite_engine(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
     with translate_errors(url):
         Path(url.database or "").parent.mkdir(parents=True, exist_ok=True)
@@ -118,6 +137,7 @@ def _create_sqlite_engine(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
     def configure(connection: Any, _record: object) -> None:
         # We begin transactions ourselves; the driver would guess where they begin.
         connection.isolation_level = None
+        connection.text_factory = _decode_text
         connection.execute(f"PRAGMA busy_timeout = {_WAIT_SECONDS * 1000}")
         connection.execute("PRAGMA foreign_keys = ON")
         # With NORMAL a power failure may lose the last commits. The index would have deleted stale points
@@ -222,7 +242,6 @@ def translate_errors(url: sa.URL) -> Iterator[None]:
         yield
     except PertinentError:
         raise
-    # ValueError: in SQLite a TIMESTAMP column may hold text from another program that is not a time.
     except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError, OverflowError, ValueError) as error:
         reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         advice = next((advice for part, advice in _ADVICE.items() if part in reason.lower()), None)

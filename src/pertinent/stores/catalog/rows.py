@@ -2,35 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
 from ..._internal.clock import utc_now
-from ...errors import InvalidInput
+from ...errors import DamagedPage, InvalidInput
 from ...identity import CHUNK_ID_MAX, SLUG_MAX, TITLE_MAX, content_hash, is_storable, shorten
 from ...types import Block, Chunk, FrontMatter, Page, Section
 
 Row = dict[str, Any]
 
+_NUMBERS = frozenset(["position", "start", "end"])
+"""The fields of a chunk that are numbers; all others are texts."""
+
+
+@contextmanager
+def report_damage(document_id: str) -> Iterator[None]:
+    """Raise DamagedPage where values of a page have other types or another form than those written."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise DamagedPage(
+            f"the page {document_id} in the catalog is damaged ({type(error).__name__}: {error}): run "
+            "`pertinent doctor --repair`, then `pertinent index SOURCE`, which reads it from its source again"
+        ) from error
+
+
+def _check_type(values: Iterable[object], expected: type) -> None:
+    for value in values:
+        if type(value) is not expected:
+            raise TypeError(f"{shorten(repr(value), 60)} is not {expected.__name__}")
+
 
 def to_page(row: Any) -> Page:
-    """Build a page from a row of `pages`."""
+    """Build a page from a row of `pages`; raise DamagedPage if that is not possible."""
+    with report_damage(row.document_id):
+        return _to_page(row)
+
+
+def _to_page(row: Any) -> Page:
     sections = tuple(
         Section(
             tuple(section["path"]), section["anchor"], tuple(Block(*block) for block in section["blocks"])
         )
         for section in row.sections
     )
+    texts = (row.document_id, row.url, row.title, row.source_path, row.slug, row.source_type, row.text)
+    _check_type(texts, str)
+    for section in sections:
+        _check_type((section.anchor, *section.path, *(block.kind for block in section.blocks)), str)
+        _check_type((limit for block in section.blocks for limit in (block.start, block.end)), int)
     return Page(
-        row.document_id,
-        row.url,
-        row.title,
-        row.source_path,
-        row.slug,
-        row.source_type,
-        row.text,
+        *texts,
         sections,
         to_front_matter(row.front_matter or {}),
     )
@@ -77,8 +103,17 @@ def from_page(source: str, page: Page, page_hash: str) -> Row:
 
 
 def to_chunk(row: Any) -> Chunk:
-    """Build a chunk from a row of `documents` joined with its page; another pipeline's row has no page."""
-    return Chunk(
+    """Build a chunk from a row of `documents` joined with its page; another pipeline's row has no page.
+
+    Raises:
+        DamagedPage: A value is not of the type that was written.
+    """
+    with report_damage(row.document_id or row.chunk_id):
+        return _to_chunk(row)
+
+
+def _to_chunk(row: Any) -> Chunk:
+    chunk = Chunk(
         chunk_id=row.chunk_id,
         document_id=row.document_id or "",
         url=row.url or "",
@@ -95,6 +130,9 @@ def to_chunk(row: Any) -> Chunk:
         source_type=row.source_type or "",
         created_at=row.created_at,
     )
+    for field in fields(chunk):
+        _check_type([getattr(chunk, field.name)], int if field.name in _NUMBERS else str)
+    return chunk
 
 
 def from_chunk(page: Page, chunk: Chunk) -> Row:

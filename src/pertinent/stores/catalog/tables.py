@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
 
 
 class UtcTime(sa.TypeDecorator[str]):
-    """A time in ISO 8601, in UTC, ending in Z; seed 003's TIMESTAMP column has no time zone."""
+    """A time in ISO 8601, in UTC, ending in Z; seed 003's TIMESTAMP column has no time zone.
+
+    One that can't be read is empty: in SQLite the column takes any text.
+    """
 
     impl = sa.TIMESTAMP
     cache_ok = True
@@ -22,6 +27,17 @@ class UtcTime(sa.TypeDecorator[str]):
         # In SQLite the column takes any text: another pipeline may have stored an offset.
         naive = value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
         return naive.isoformat() + "Z"
+
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], str]:
+        process = super().result_processor(dialect, coltype)
+
+        def read_time(value: Any) -> str:
+            try:
+                return process(value) or "" if process else ""
+            except (OverflowError, TypeError, ValueError):
+                return ""
+
+        return read_time
 
 
 _metadata = sa.MetaData()
@@ -65,7 +81,13 @@ sources = sa.Table(
     "sources", _metadata, sa.Column("name", sa.Text, primary_key=True), sa.Column("location", sa.Text)
 )
 
-pending = sa.Table("pending", _metadata, sa.Column("document_id", sa.Text, primary_key=True))
+pending = sa.Table(
+    "pending",
+    _metadata,
+    sa.Column("document_id", sa.Text, primary_key=True),
+    sa.Column("source", sa.Text),
+    sa.Column("writer", sa.Text),
+)
 
 meta = sa.Table("meta", _metadata, sa.Column("key", sa.Text, primary_key=True), sa.Column("value", sa.Text))
 

@@ -7,15 +7,17 @@ difference. Counts are always made from the stored columns, so both sides of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import chain
 from operator import sub
 from typing import Any
 
 import sqlalchemy as sa
 
+from ...errors import DamagedPage
 from ...search.word_counts import WordCounter
 from ...types import FrontMatter, Vocabulary, WordCounts
-from .rows import to_front_matter
+from .rows import report_damage, to_front_matter
 from .statements import among, upsert
 from .tables import documents, pages, vocabulary
 
@@ -81,7 +83,10 @@ def read_vocabulary(connection: sa.Connection) -> Vocabulary:
 
 
 def _count(connection: sa.Connection, statement: sa.Select[Any], parameters: Mapping[str, object]) -> Counts:
-    """Count the words of the pages that a statement reads, row by row: they may be all pages."""
+    """Count the words of the pages that a statement reads, row by row: they may be all pages.
+
+    A damaged row counts nothing: a commit that replaces it must not fail.
+    """
     counter = WordCounter()
     page = None
     options = {"yield_per": ROW_BATCH}
@@ -89,11 +94,12 @@ def _count(connection: sa.Connection, statement: sa.Select[Any], parameters: Map
         for row in rows:
             if row.document_id != page:
                 page = row.document_id
-                counter.begin_page(row.title)
+                counter.begin_page(str(row.title))
             if row.snippet is not None:
-                front_matter = to_front_matter(row.front_matter or {})
-                text = make_searchable_text(row.snippet, row.order_index, front_matter)
-                counter.add_passage(row.section, text)
+                with suppress(DamagedPage), report_damage(row.document_id):
+                    front_matter = to_front_matter(row.front_matter or {})
+                    text = make_searchable_text(row.snippet, row.order_index, front_matter)
+                    counter.add_passage(row.section, text)
     return counter.counts()
 
 

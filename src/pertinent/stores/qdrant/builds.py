@@ -56,9 +56,16 @@ class QdrantBuilds:
         return QdrantIndex(server, name, made_with, self.catalog(), choose_oversampling(info))
 
     def use(self, number: int) -> None:
-        """Point the alias at the build, in one atomic change."""
+        """Point the alias at the build, in one atomic change; raise IndexFailure if it is not ours."""
         with self.connect() as server:
-            server.write(self._set_alias, number)
+            if self._read_alias(server) != number:
+                self._check_alias_owner(server)
+                server.write(self._set_alias, number)
+
+    def exists(self, number: int) -> bool:
+        """Whether there is a collection of this number, of any catalog."""
+        with self.connect() as server:
+            return read_info(server, self._collection(number)) is not None
 
     def in_use(self) -> int | None:
         """Return the build that the alias points at."""

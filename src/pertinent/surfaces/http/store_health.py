@@ -10,10 +10,11 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from ...errors import PertinentError, StoreError
+from ...errors import IndexFailure, PertinentError, StoreError
 from ...search.engine import NO_CATALOG
 from ...search.reranking import Reranking
 from ...types import NO_RERANKER, Answer
+from ...workspace.missing_index import explain_lost_chunks
 from ...workspace.workspace import Workspace
 from .observability import Observer
 
@@ -58,8 +59,11 @@ class Health:
 
 
 def probe_index(workspace: Workspace) -> int:
-    """Query the index as a search does, and count its chunks."""
-    return workspace.engine().probe_index()
+    """Query the index as a search does, and count its chunks; one that has lost them all fails."""
+    chunks = workspace.engine().probe_index()
+    if not chunks and workspace.catalog().has_chunks():
+        raise IndexFailure(explain_lost_chunks(workspace.settings))
+    return chunks
 
 
 def probe_catalog(workspace: Workspace) -> None:

@@ -13,12 +13,13 @@ import sqlalchemy as sa
 
 from ....errors import CatalogFailure
 from ..database import unlimited_statements
-from . import m0001_first_tables, m0002_front_matter, m0003_vocabulary
+from . import m0001_first_tables, m0002_front_matter, m0003_vocabulary, m0004_pending_marks
 
 MIGRATIONS: Mapping[int, tuple[str, Callable[[sa.Connection], None]]] = {
     1: ("first tables", m0001_first_tables.apply),
     2: ("front matter", m0002_front_matter.apply),
     3: ("vocabulary", m0003_vocabulary.apply),
+    4: ("pending marks", m0004_pending_marks.apply),
 }
 
 # An arbitrary constant; every version must use the same one.

@@ -115,6 +115,32 @@ def test_index_cannot_be_opened_twice(tmp_path: Path) -> None:
     opened.close()
 
 
+def test_refused_process_changes_no_file_of_the_index(tmp_path: Path) -> None:
+    """Qdrant would merge the journals of the files before it finds them locked, and break the next write."""
+    folder = tmp_path / "index"
+    opened = EdgeIndex.open(folder, EMBEDDER.dimension)
+    written = fill(opened)
+    opened.delete_stale_points(written[0].chunk.document_id, keep=())
+    opened.flush()
+    before = read_files(folder)
+    program = (
+        "import sys, pathlib, pertinent.stores.edge as edge\n"
+        "from pertinent.errors import IndexLocked\n"
+        "try:\n    edge.EdgeIndex.open(pathlib.Path(sys.argv[1]), int(sys.argv[2]))\n"
+        "except IndexLocked:\n    print('refused')\n"
+    )
+    command = [sys.executable, "-c", program, str(folder), str(EMBEDDER.dimension)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "refused\n"
+    assert read_files(folder) == before
+    opened.delete_stale_points(written[-1].chunk.document_id, keep=())
+    opened.finish()
+    opened.close()
+
+
+def read_files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_damaged_folder_is_an_index_failure(tmp_path: Path) -> None:
     (tmp_path / "edge_config.json").write_text("no JSON")
     with pytest.raises(IndexFailure, match="doctor"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import IO, Any, Self, cast
 from uuid import UUID
 
 import numpy as np
@@ -15,12 +15,13 @@ import qdrant_edge as qdrant
 
 from .._internal.disk import MAKE_SPACE, check_free_space, copy_with_holes, is_read_only, read_into_cache
 from .._internal.vector_checksum import CHECKSUM_FIELD, compute_checksum, normalize_vector
-from ..errors import DimensionMismatch, IndexFailure, IndexLocked
+from ..errors import DimensionMismatch, IndexFailure
 from ..identity import point_id
 from ..ports import Entry, Vector
 from ..search.bm25 import Bm25
 from ..types import Candidates, Chunk, Filters, PointId, StoredPoint
 from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
+from .edge_lock import index_locked, lock_folder
 from .payload import KEYWORDS, filter_conditions, find_damaged_filters, to_chunk, to_payload
 
 _PAGE_SIZE = 512
@@ -52,8 +53,11 @@ It reads them in pages of 4 KB, and drops them from the system's cache when it c
 class EdgeIndex:
     """`ports.VectorIndex` in a folder with a Qdrant shard; one process at a time may open it."""
 
-    def __init__(self, shard: qdrant.EdgeShard, folder: Path, dimension: int, bm25: Bm25) -> None:
+    def __init__(
+        self, shard: qdrant.EdgeShard, lock: IO[bytes], folder: Path, dimension: int, bm25: Bm25
+    ) -> None:
         self._shard = shard
+        self._lock = lock
         self._folder = folder
         self._dimension = dimension
         self._bm25 = bm25
@@ -75,21 +79,12 @@ class EdgeIndex:
         """
         if is_read_only(folder):
             return cls._open_copy(folder, dimension, bm25)
-        with _translate_errors(folder):
-            if (folder / "edge_config.json").exists():
-                read_into_cache(path for name in _CACHED_FILES for path in folder.glob(f"segments/*/{name}"))
-                shard = qdrant.EdgeShard.load(str(folder), _config(dimension))
-            else:
-                folder.mkdir(parents=True, exist_ok=True)
-                shard = qdrant.EdgeShard.create(str(folder), _config(dimension))
-            # Also for an existing shard: the run that created it may have been killed before this.
-            indexed = shard.info().payload_schema
-            for field in KEYWORDS:
-                if field not in indexed:
-                    # In memory, those of a million chunks take most of the time at each opening.
-                    keyword = qdrant.KeywordIndexParams(on_disk=True)
-                    shard.update(qdrant.UpdateOperation.create_field_index(field, keyword))
-        return cls(shard, folder, dimension, bm25 or Bm25())
+        with _translate_errors(folder), ExitStack() as stack:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context(lock_folder(folder))
+            shard = _open_shard(folder, dimension)
+            stack.pop_all()  # `close` releases the lock
+        return cls(shard, lock, folder, dimension, bm25 or Bm25())
 
     @classmethod
     def _open_copy(cls, folder: Path, dimension: int, bm25: Bm25 | None) -> Self:
@@ -299,6 +294,7 @@ class EdgeIndex:
             # Qdrant refuses to close a shard that another thread reads.
             self._calls.wait_for(lambda: not self._running_calls)
             self._shard.close()
+            self._lock.close()
             if self._copy is not None:
                 self._copy.cleanup()
 
@@ -316,6 +312,23 @@ class EdgeIndex:
             with self._calls:
                 self._running_calls -= 1
                 self._calls.notify_all()
+
+
+def _open_shard(folder: Path, dimension: int) -> qdrant.EdgeShard:
+    """Open the shard in the folder; create it where there is none."""
+    if (folder / "edge_config.json").exists():
+        read_into_cache(path for name in _CACHED_FILES for path in folder.glob(f"segments/*/{name}"))
+        shard = qdrant.EdgeShard.load(str(folder), _config(dimension))
+    else:
+        shard = qdrant.EdgeShard.create(str(folder), _config(dimension))
+    # Also for an existing shard: the run that created it may have been killed before this.
+    indexed = shard.info().payload_schema
+    for field in KEYWORDS:
+        if field not in indexed:
+            # In memory, those of a million chunks take most of the time at each opening.
+            keyword = qdrant.KeywordIndexParams(on_disk=True)
+            shard.update(qdrant.UpdateOperation.create_field_index(field, keyword))
+    return shard
 
 
 def _config(dimension: int) -> qdrant.EdgeConfig:
@@ -378,12 +391,7 @@ def _translate_errors(folder: Path) -> Iterator[None]:
         raise
     except BaseException as error:  # a panic in Rust is not an Exception
         if "WouldBlock" in str(error):
-            raise IndexLocked(
-                f"another process, or another Pertinent in this one, has the index in {folder} open: wait "
-                "for it to end, or close it. "
-                "One process at a time can open an embedded index. `pertinent serve` answers many callers: "
-                "if it runs, ask it with `PertinentClient(ADDRESS)`"
-            ) from error
+            raise index_locked(folder) from error
         if "Not enough space" in str(error):
             raise IndexFailure(f"the disk of {folder} is nearly full: {error}. {MAKE_SPACE}") from error
         raise IndexFailure(

@@ -79,6 +79,7 @@ def fill(workspace: Workspace, source: InMemorySource | None = None) -> Workspac
     """Index a source, by default the shelf."""
     indexer = workspace.create_indexer(NoProgress())
     indexer.apply(indexer.plan(source or shelf()))
+    workspace.builds.use_current()  # as every command that writes does at its end
     workspace.engine()
     return workspace
 

@@ -518,6 +518,23 @@ def test_a_quoted_phrase_must_occur(engine: Engine) -> None:
     assert "it does not have the quoted words" in {excluded.reason for excluded in answer.excluded}
 
 
+def test_phrase_below_the_threshold_is_not_called_absent(engine: Engine) -> None:
+    answer = search(engine, '"messages of a topic"', threshold=1.0)
+    assert answer.hits == ()
+    assert NO_PHRASE not in answer.notes
+
+
+def test_phrase_is_found_among_many_passages_below_the_threshold(workspace: Workspace) -> None:
+    indexer = workspace.create_indexer(NoProgress())
+    pages = [page(f"page-{n}", {"": f"The robot number {n} turns its wrist."}) for n in range(300)]
+    pages.append(page("last", {"Robot wrist": "A long passage about something else, with one robot wrist."}))
+    indexer.apply(indexer.plan(InMemorySource(*pages)))
+    best = search(workspace.engine(), '"one robot wrist"').hits[0]
+    assert best.chunk.slug == "last"
+    answer = search(workspace.engine(), '"one robot wrist"', threshold=best.score)
+    assert [hit.chunk.slug for hit in answer.hits] == ["last"]
+
+
 class CountingIndex:
     """Counts how often an index is searched."""
 

@@ -20,7 +20,6 @@ from pertinent.search.name_matcher import NameMatcher
 from pertinent.search.ranking import (
     CANDIDATES,
     FORMULAS,
-    contains_phrases,
     rank,
     select,
     weigh_features,
@@ -459,27 +458,37 @@ def test_ids_of_both_kinds_can_have_equal_scores() -> None:
     assert len(ranked.hits) == 3
 
 
+def test_heading_matches_alone_or_behind_the_title() -> None:
+    chunks: dict[PointId, StoredPoint] = {
+        1: make_chunk("a", "Navigation", "Lifecycle"),
+        2: make_chunk("b", "Header", "Lifecycle"),
+        3: make_chunk("c", "Navigation", ""),
+    }
+    candidates = Candidates([1, 2, 3], [0.5, 0.5, 0.5], [0.0, 0.0, 0.0])
+    for query, best in (("navigation lifecycle", 1), ("header lifecycle", 2), ("navigation", 3)):
+        ranked = rank(candidates, chunks, "hybrid", query, BOOK, CosineScale())
+        assert ranked.hits[0].point_id == best, query
+        assert ranked.hits[0].scores.heading == pytest.approx(1.0)
+
+
+def test_passage_with_the_whole_query_matches_all_its_words() -> None:
+    text = "Call `navigation` of the *screen* before [the header](/header) is shown."
+    chunks: dict[PointId, StoredPoint] = {1: make_chunk("a", text=text), 2: make_chunk("b", text="Header.")}
+    candidates = Candidates([1, 2], [0.5, 0.5], [3.0, 3.0])
+    for query, lexical in (
+        ("navigation of the screen", 1.0),
+        ("the header is SHOWN", 1.0),
+        ("the header", None),
+    ):
+        ranked = rank(candidates, chunks, "hybrid", query, BOOK, CosineScale())
+        by_id = {hit.point_id: hit.scores.lexical for hit in ranked.hits}
+        assert by_id[1] == (by_id[2] if lexical is None else lexical), query
+
+
 def test_formulas_name_every_feature() -> None:
     assert all(feature in FORMULAS["hybrid"] for feature in Scores._fields[:6])
     assert FORMULAS["dense"] == "cosine"
     assert FORMULAS["lexical"] == "lexical"
-
-
-@pytest.mark.parametrize(
-    ("phrases", "expected"),
-    [
-        ((), True),
-        (("best effort",), True),
-        (("BEST   Effort",), True),
-        (("effort best",), False),
-        (("quality of service", "best effort"), True),
-        (("best effort", "zebra"), False),
-        (("topics",), True),
-    ],
-)
-def test_contains_phrases_looks_in_text_and_names(phrases: tuple[str, ...], expected: bool) -> None:
-    chunk = make_chunk("page", "Topics", "Quality of service", text="Reliable, or best\neffort.")
-    assert contains_phrases(chunk, phrases) == expected
 
 
 def test_select_excludes_hits_without_the_quoted_words() -> None:

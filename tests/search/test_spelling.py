@@ -139,6 +139,14 @@ def test_short_words_and_numbers_are_left_alone(typed: str) -> None:
     assert read(typed) == SearchText(typed)
 
 
+@pytest.mark.parametrize(
+    "typed", ["2.0.1", "python 3.14", "0.25 ", "http2 ", "utf8", "it can't", "the app’s"]
+)
+def test_versions_and_what_follows_an_apostrophe_are_left_alone(typed: str) -> None:
+    book = make_book(("Https", ["Sockets", "The utf16 tables"], "Python 3.1 and 2.0.0, 0.5 or 1.0. It can."))
+    assert read(typed, book=book) == SearchText(typed)
+
+
 @pytest.mark.parametrize("typed", ['"navigatoin"', '"navigatoin" "scren"', "“navigatoin scren”"])
 def test_quoted_words_are_untouched(typed: str) -> None:
     assert not read(typed).corrected

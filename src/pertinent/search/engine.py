@@ -22,6 +22,7 @@ from ..types import NO_RERANKER, Answer, Chunk, DamagedPoint, Filters, Hit, Rank
 from .book_words import BookWords
 from .book_words_cache import BookWordsCache
 from .cosine_scale import KNOWN_SCALES, SAMPLE, CosineScale, estimate_scale
+from .phrases import contains_phrases
 from .query_vector import normalize_vector
 from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
 from .reranking import Reranking
@@ -221,11 +222,14 @@ class Engine:
         timer.lap("searched")
         selected = select(ranked, options, query.phrases)
         while len(selected.hits) < options.top_k and has_more and limit < MAX_CANDIDATES:
+            # The few passages that have a phrase may be far down, and still reach the threshold.
+            if not query.phrases and not ranked.all_reach(options.threshold):
+                break
             limit *= WIDENING
             ranked, has_more = rank_candidates()
             selected = select(ranked, options, query.phrases)
         phrases = query.phrases
-        if phrases and not selected.hits:
+        if phrases and not any(contains_phrases(hit.chunk, phrases) for hit in ranked.hits):
             phrases, notes = (), (*notes, NO_PHRASE)
             selected = select(ranked, options)
         rerank_share = 0.0
@@ -313,14 +317,13 @@ class Engine:
         limit: int,
         book: BookWords,
     ) -> tuple[Ranked, bool]:
-        """Rank the best `limit` candidates of each side, and say whether more could pass the threshold."""
+        """Rank the best `limit` candidates of each side, and say whether there may be more."""
         sides = CANDIDATE_SIDES[ranking]
         candidates = self._index.candidates(vector, text, by=sides, limit=limit, filters=options.filters)
         chunks = self._index.chunks(candidates.point_ids)
         scale = self._load_cosine_scale(book) if ranking == "hybrid" else CosineScale()
         ranked = rank(candidates, chunks, ranking, text or "", book, scale)
-        may_have_more = len(candidates.point_ids) >= limit and len(ranked.damaged) < MOST_DAMAGED
-        return ranked, may_have_more and ranked.all_reach(options.threshold)
+        return ranked, len(candidates.point_ids) >= limit and len(ranked.damaged) < MOST_DAMAGED
 
     def _load_cosine_scale(self, book: BookWords) -> CosineScale:
         """Return the scale of the model's cosines, estimated again while a small book grows."""

@@ -40,7 +40,7 @@ from .bm25 import MAX_WEIGHT
 from .book_words import BookWords
 from .cosine_scale import CosineScale
 from .name_matcher import NameMatcher
-from .terms import fold
+from .phrases import contains_phrases, find_verbatim
 
 Column = NDArray[np.float64]
 """A feature of all candidates."""
@@ -244,10 +244,15 @@ def _score_hybrid(
     chunks = [passage if isinstance(passage, Chunk) else None for passage in passages]
     remaining = np.array([1.0 - measure_discount(chunk.text) if chunk else 1.0 for chunk in chunks])
     cosine = None if cosine is None else remaining * cosine
-    lexical = None if lexical is None else remaining * lexical
+    if lexical is not None:
+        # A bare list that has the query only names another passage.
+        prose = [chunk if share == 1.0 else None for chunk, share in zip(chunks, remaining, strict=True)]
+        verbatim = list(find_verbatim(query, prose, lexical.tolist()))
+        lexical = remaining * lexical
+        lexical[verbatim] = 1.0
     matcher = NameMatcher(query, book)
     title = np.array([matcher.match(chunk.title) if chunk else 0.0 for chunk in chunks])
-    heading = np.array([matcher.match(chunk.heading) if chunk else 0.0 for chunk in chunks])
+    heading = np.array([_match_heading(matcher, chunk) if chunk else 0.0 for chunk in chunks])
     numbers = _measure_numbers(query, book)
     zero = np.zeros(len(chunks))
     contributions = _weigh_passage(
@@ -263,6 +268,14 @@ def _score_hybrid(
     # 0.5 is where a hit is about as likely right as wrong.
     scores = 1.0 / (1.0 + np.exp(-SCORE_SLOPE * (matches + PAGE_WEIGHT * page - SCORE_MIDPOINT)))
     return Features(cosine, lexical, title, heading, page, numbers), scores
+
+
+def _match_heading(matcher: NameMatcher, chunk: Chunk) -> float:
+    """Return how well the query matches the heading, alone or behind the title: `createStore Arguments`."""
+    match = matcher.match(chunk.heading)
+    if not chunk.section or not match or not matcher.match(chunk.title):
+        return match
+    return max(match, matcher.match(f"{chunk.title} {chunk.heading}"))
 
 
 def _measure_numbers(query: str, book: BookWords) -> float | None:
@@ -307,12 +320,6 @@ def _compute_highest_bm25(query: str, book: BookWords) -> float:
     """Return the upper limit of BM25 for a query, which a passage that repeats all its words approaches."""
     terms = dict.fromkeys(book.analyzer.terms(query))
     return MAX_WEIGHT * book.weigh_terms(terms) or MAX_WEIGHT
-
-
-def contains_phrases(chunk: Chunk, phrases: Sequence[str]) -> bool:
-    """Whether a chunk has each phrase in its text, title or headings; case and white space do not matter."""
-    text = " ".join(fold(f"{chunk.title} {chunk.section} {chunk.text}").split())
-    return all(" ".join(fold(phrase).split()) in text for phrase in phrases)
 
 
 def select(ranked: Ranked, options: SearchOptions, phrases: Sequence[str] = ()) -> Selection:

@@ -2,8 +2,8 @@
 
 A word that the book does not have is replaced by the word that the reader most likely meant. The last word
 is completed; any other word, and a last word without a completion, is corrected by one edit (two from eight
-letters on). Words in quotes are never changed. Words that exist in the language, and other forms of words of
-the book, are not corrected. The answer says what was searched for.
+letters on). Words in quotes and numbers are never changed. Words that exist in the language or have a digit,
+and other forms of words of the book, are not corrected. The answer says what was searched for.
 """
 
 from __future__ import annotations
@@ -69,13 +69,19 @@ def _correct_words(text: str, quoted: set[str], book: BookWords, is_word: Callab
     for token in typed:
         word = fold(token.text)
         is_open = token.end == len(text)
-        if word not in quoted and not word.isdigit() and not is_cjk(word):
+        if word not in quoted and not _is_fixed(word, text[: token.start]):
             word = _replace_word(word, searched if is_open else None, book, is_word)
         searched.append(word)
     for token, word in reversed([*zip(typed, searched, strict=True)]):
         if word != fold(token.text):
             text = text[: token.start] + book.names.spell(word) + text[token.end :]
     return text
+
+
+def _is_fixed(word: str, preceding: str) -> bool:
+    """Whether a word is never replaced: a number, CJK, and what follows an apostrophe (`can't`)."""
+    has_letter = any(letter.isalpha() for letter in word)
+    return not has_letter or is_cjk(word) or preceding.endswith(("'", "’"))
 
 
 def _replace_word(
@@ -134,7 +140,7 @@ def _complete_word(word: str, book: BookWords) -> str | None:
 
 
 def _correct_word(word: str, book: BookWords) -> str | None:
-    if book.has_form(word):
+    if book.has_form(word) or any(letter.isdigit() for letter in word):
         return None
     near = find_near_words(word, book.sorted_words)
     ranked = (

@@ -33,6 +33,7 @@ _WORD = re.compile(r"[^\W_]+")
 _SEPARATORS = re.compile(r"[._]+")
 _CJK_CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003134f"
 _CJK = re.compile(f"[{_CJK_CHARACTERS}]+")
+_CJK_CHARACTER = re.compile(f"[{_CJK_CHARACTERS}]")
 _CJK_OR_OTHER = re.compile(f"[{_CJK_CHARACTERS}]+|[^{_CJK_CHARACTERS}]+")
 
 
@@ -137,6 +138,11 @@ def is_cjk(word: str) -> bool:
 def find_tokens(text: str) -> list[str]:
     """Return the words of a text as they stand in it."""
     return _TOKEN.findall(text)
+
+
+def split_sequence(text: str) -> list[str]:
+    """Return the words of a text in order, without their separators; each CJK character is one."""
+    return _WORD.findall(_CJK_CHARACTER.sub(r" \g<0> ", text))
 
 
 def tokens(text: str) -> list[Token]:

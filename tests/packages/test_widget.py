@@ -235,6 +235,15 @@ def test_widget_names_mistakes_in_its_attributes_and_works(visit_site: Visit) ->
     assert all(f"data-{name}" in reports for name in ("theme", "target", "scope", "translations"))
 
 
+def test_widget_without_its_target_has_its_button_in_the_corner(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/mistakes.html")
+    visitor.expected_errors += ["Pertinent's widget"]
+    button = visitor.page.get_by_role("button", name="Search")
+    expect(button).to_have_css("position", "fixed")
+    button.click()
+    expect(visitor.dialog).to_be_visible()
+
+
 def test_widget_works_with_a_selector_and_texts_that_are_invalid(visit_site: Visit) -> None:
     visitor = visit_site(f"{OTHER_SITE}/more-mistakes.html")
     visitor.expected_errors += ["Pertinent's widget"]

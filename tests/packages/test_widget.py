@@ -183,6 +183,30 @@ def test_widget_says_what_is_wrong_when_the_service_is_down(visit_site: Visit) -
     assert OTHER_SITE in reports[0]
 
 
+def test_widget_lets_the_page_scroll_after_quick_toggles(visitor: Visitor) -> None:
+    visitor.page.evaluate(
+        """() => {
+            for (let count = 0; count < 4; count += 1) {
+                document.dispatchEvent(new KeyboardEvent("keydown", {key: "k", ctrlKey: true}));
+            }
+        }"""
+    )
+    expect(visitor.dialog).to_be_hidden()
+    page = visitor.page.locator("html")
+    expect(page).to_have_css("overflow", "visible")
+    visitor.page.keyboard.press("Control+k")
+    expect(page).to_have_css("overflow", "hidden")
+    visitor.page.keyboard.press("Escape")
+    expect(page).to_have_css("overflow", "visible")
+
+
+def test_widget_opens_once_while_its_key_is_held(visitor: Visitor) -> None:
+    visitor.page.keyboard.down("Control")
+    for _ in range(4):
+        visitor.page.keyboard.down("k")
+    expect(visitor.dialog).to_be_visible()
+
+
 def test_widget_says_how_long_to_wait_at_the_rate_limit(visit_site: Visit) -> None:
     visitor = visit_site(f"{OTHER_SITE}/limited.html")
     visitor.expected_errors += ["429"]

@@ -163,10 +163,24 @@ def test_theme_knows_pages_that_were_indexed_on_a_preview(visit_site: Visit) -> 
     visitor.page.evaluate("window.isSamePage = true")
     visitor.page.keyboard.press("/")
     visitor.box.fill("Drehmomente eines Entwurfs")
-    expect(visitor.selected).to_have_attribute("href", "/de/docs/draft/")
+    expect(visitor.selected).to_have_attribute("href", "/de/docs/simulation/worlds/")
     visitor.page.keyboard.press("Enter")
-    expect(visitor.page).to_have_url(f"{PREVIEW}/de/docs/draft/")
+    expect(visitor.page).to_have_url(f"{PREVIEW}/de/docs/simulation/worlds/")
     assert visitor.page.evaluate("window.isSamePage") is True
+
+
+def test_theme_loads_pages_that_are_not_in_its_build(visitor: Visitor) -> None:
+    """The router of the build knows neither other sites of the host nor other locales."""
+    address = f"{HANDBOOK}/other/walruses"
+    suggestion = {"title": "Walruses", "section": "", "url": address, "is_page": True}
+    answer = {"suggestions": [suggestion]}
+    headers = {"access-control-allow-origin": "*"}
+    visitor.page.route("**/api/v1/suggest?*", lambda route: route.fulfill(json=answer, headers=headers))
+    visitor.page.route(address, lambda route: route.fulfill(content_type="text/html", body="<h1>Walruses"))
+    visitor.search("walruses")
+    expect(visitor.selected).to_have_attribute("href", "/other/walruses")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page.get_by_role("heading")).to_have_text("Walruses")
 
 
 def test_theme_links_have_the_trailing_slash_of_the_site(visitor: Visitor) -> None:

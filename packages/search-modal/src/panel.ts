@@ -260,10 +260,7 @@ export class SearchPanel {
     if (event.defaultPrevented) return;
     this.recent.add(this.query);
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-    if (this.options.navigate && link.startsWith("/")) {
-      event.preventDefault();
-      this.options.navigate(link);
-    }
+    if (this.options.navigate?.(link)) event.preventDefault();
     this.settings.onClose?.();
   }
 

@@ -135,6 +135,23 @@ def test_theme_search_page_shows_all_results_of_the_address(visit_site: Visit) -
     expect(visitor.page).to_have_url(re.compile(f"{HANDBOOK}/docs/"))
 
 
+@pytest.mark.parametrize("delay", [0, 20])
+def test_theme_search_page_keeps_each_typed_letter(visit_site: Visit, delay: int) -> None:
+    visitor = visit_site(f"{HANDBOOK}/search")
+    visitor.page.context.new_cdp_session(visitor.page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    box = visitor.page.get_by_role("textbox", name="Search the handbook")
+    query = "how does one keep a walking humanoid robot from falling over"
+    box.press_sequentially(query, delay=delay)
+    expect(visitor.page).to_have_url(re.compile(r"falling\+over$"))
+    expect(visitor.page.locator(".snippet mark").first).to_be_visible()
+    expect(box).to_have_value(query)
+    visitor.page.get_by_role("button", name="Search", exact=True).click()
+    visitor.search("revolute joint")
+    visitor.page.keyboard.press("ArrowUp")
+    visitor.page.keyboard.press("Enter")
+    expect(box).to_have_value("revolute joint")
+
+
 def test_theme_modal_leads_to_the_search_page(visitor: Visitor) -> None:
     visitor.search("revolute joint")
     visitor.page.keyboard.press("ArrowUp")

@@ -61,10 +61,10 @@ def themed_handbook() -> Path:
 def search_workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """The index of the handbook, its old version, its German pages and a hostile page."""
     folder = tmp_path_factory.mktemp("packages")
-    pages = {"hostile": HOSTILE, "draft": PREVIEW_PAGE}
+    pages = {"hostile/hostile.md": HOSTILE, "draft/worlds.md": PREVIEW_PAGE}
     for name, text in pages.items():
-        (folder / name).mkdir()
-        (folder / name / f"{name}.md").write_text(text, encoding="utf-8")
+        (folder / name).parent.mkdir()
+        (folder / name).write_text(text, encoding="utf-8")
     settings = Settings(
         folder=folder / "data",
         embedder=FAST,
@@ -82,7 +82,7 @@ def search_workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Works
             (german / "current", f"{HANDBOOK}/de/docs"),
             (german / "version-1.0", f"{HANDBOOK}/de/docs/1.0"),
             (folder / "hostile", f"{HANDBOOK}/docs"),
-            (folder / "draft", f"{PREVIEW}/de/docs"),
+            (folder / "draft", f"{PREVIEW}/de/docs/simulation"),
         ):
             pertinent.index(source, base_url=base_url, name=f"{source.name} at {base_url}")
         yield workspace

@@ -135,6 +135,23 @@ def test_theme_search_page_shows_all_results_of_the_address(visit_site: Visit) -
     expect(visitor.page).to_have_url(re.compile(f"{HANDBOOK}/docs/"))
 
 
+@pytest.mark.parametrize("delay", [0, 20])
+def test_theme_search_page_keeps_each_typed_letter(visit_site: Visit, delay: int) -> None:
+    visitor = visit_site(f"{HANDBOOK}/search")
+    visitor.page.context.new_cdp_session(visitor.page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    box = visitor.page.get_by_role("textbox", name="Search the handbook")
+    query = "how does one keep a walking humanoid robot from falling over"
+    box.press_sequentially(query, delay=delay)
+    expect(visitor.page).to_have_url(re.compile(r"falling\+over$"))
+    expect(visitor.page.locator(".snippet mark").first).to_be_visible()
+    expect(box).to_have_value(query)
+    visitor.page.get_by_role("button", name="Search", exact=True).click()
+    visitor.search("revolute joint")
+    visitor.page.keyboard.press("ArrowUp")
+    visitor.page.keyboard.press("Enter")
+    expect(box).to_have_value("revolute joint")
+
+
 def test_theme_modal_leads_to_the_search_page(visitor: Visitor) -> None:
     visitor.search("revolute joint")
     visitor.page.keyboard.press("ArrowUp")
@@ -163,10 +180,24 @@ def test_theme_knows_pages_that_were_indexed_on_a_preview(visit_site: Visit) -> 
     visitor.page.evaluate("window.isSamePage = true")
     visitor.page.keyboard.press("/")
     visitor.box.fill("Drehmomente eines Entwurfs")
-    expect(visitor.selected).to_have_attribute("href", "/de/docs/draft/")
+    expect(visitor.selected).to_have_attribute("href", "/de/docs/simulation/worlds/")
     visitor.page.keyboard.press("Enter")
-    expect(visitor.page).to_have_url(f"{PREVIEW}/de/docs/draft/")
+    expect(visitor.page).to_have_url(f"{PREVIEW}/de/docs/simulation/worlds/")
     assert visitor.page.evaluate("window.isSamePage") is True
+
+
+def test_theme_loads_pages_that_are_not_in_its_build(visitor: Visitor) -> None:
+    """The router of the build knows neither other sites of the host nor other locales."""
+    address = f"{HANDBOOK}/other/walruses"
+    suggestion = {"title": "Walruses", "section": "", "url": address, "is_page": True}
+    answer = {"suggestions": [suggestion]}
+    headers = {"access-control-allow-origin": "*"}
+    visitor.page.route("**/api/v1/suggest?*", lambda route: route.fulfill(json=answer, headers=headers))
+    visitor.page.route(address, lambda route: route.fulfill(content_type="text/html", body="<h1>Walruses"))
+    visitor.search("walruses")
+    expect(visitor.selected).to_have_attribute("href", "/other/walruses")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page.get_by_role("heading")).to_have_text("Walruses")
 
 
 def test_theme_links_have_the_trailing_slash_of_the_site(visitor: Visitor) -> None:

@@ -183,6 +183,67 @@ def test_widget_says_what_is_wrong_when_the_service_is_down(visit_site: Visit) -
     assert OTHER_SITE in reports[0]
 
 
+def test_widget_says_that_the_service_does_not_answer(visitor: Visitor) -> None:
+    visitor.expected_errors += ["did not answer within 10 s"]
+    visitor.page.evaluate(
+        "() => { const create = AbortSignal.timeout.bind(AbortSignal);"
+        "AbortSignal.timeout = (milliseconds) => create(milliseconds / 20); }"
+    )
+    visitor.page.route("**/api/v1/**", lambda _: None)
+    visitor.page.keyboard.press("/")
+    visitor.box.fill("joint")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("The search is not available at the moment.")
+    visitor.page.unroute("**/api/v1/**")
+    visitor.page.get_by_role("button", name="Try again").click()
+    expect(visitor.dialog.locator(".snippet").first).to_be_visible()
+
+
+def test_widget_does_not_open_results_of_another_query(visitor: Visitor) -> None:
+    visitor.search("revolute joint limits")
+    visitor.page.route("**/api/v1/**", lambda _: None)
+    visitor.box.fill("zebra crossing")
+    expect(visitor.options.first).to_be_disabled()
+    visitor.page.keyboard.press("Enter")
+    visitor.options.last.click(force=True)
+    expect(visitor.dialog).to_be_visible()
+    expect(visitor.page).to_have_url(f"{OTHER_SITE}/index.html")
+    visitor.box.fill("revolute joint limits")
+    expect(visitor.options.last).to_be_enabled()
+
+
+def test_widget_says_that_nothing_was_found_for_an_answered_query_alone(visitor: Visitor) -> None:
+    visitor.page.keyboard.press("Control+k")
+    visitor.box.fill('"zebra crossing rules"')
+    expect(visitor.dialog).to_contain_text("Nothing was found")
+    visitor.page.route("**/api/v1/**", lambda _: None)
+    visitor.box.fill("joint")
+    expect(visitor.dialog).not_to_contain_text("Nothing was found")
+
+
+def test_widget_lets_the_page_scroll_after_quick_toggles(visitor: Visitor) -> None:
+    visitor.page.evaluate(
+        """() => {
+            for (let count = 0; count < 4; count += 1) {
+                document.dispatchEvent(new KeyboardEvent("keydown", {key: "k", ctrlKey: true}));
+            }
+        }"""
+    )
+    expect(visitor.dialog).to_be_hidden()
+    page = visitor.page.locator("html")
+    expect(page).to_have_css("overflow", "visible")
+    visitor.page.keyboard.press("Control+k")
+    expect(page).to_have_css("overflow", "hidden")
+    visitor.page.keyboard.press("Escape")
+    expect(page).to_have_css("overflow", "visible")
+
+
+def test_widget_opens_once_while_its_key_is_held(visitor: Visitor) -> None:
+    visitor.page.keyboard.down("Control")
+    for _ in range(4):
+        visitor.page.keyboard.down("k")
+    expect(visitor.dialog).to_be_visible()
+
+
 def test_widget_says_how_long_to_wait_at_the_rate_limit(visit_site: Visit) -> None:
     visitor = visit_site(f"{OTHER_SITE}/limited.html")
     visitor.expected_errors += ["429"]
@@ -233,6 +294,15 @@ def test_widget_names_mistakes_in_its_attributes_and_works(visit_site: Visit) ->
     visitor.search("joint")
     reports = " ".join(visitor.problems)
     assert all(f"data-{name}" in reports for name in ("theme", "target", "scope", "translations"))
+
+
+def test_widget_without_its_target_has_its_button_in_the_corner(visit_site: Visit) -> None:
+    visitor = visit_site(f"{OTHER_SITE}/mistakes.html")
+    visitor.expected_errors += ["Pertinent's widget"]
+    button = visitor.page.get_by_role("button", name="Search")
+    expect(button).to_have_css("position", "fixed")
+    button.click()
+    expect(visitor.dialog).to_be_visible()
 
 
 def test_widget_works_with_a_selector_and_texts_that_are_invalid(visit_site: Visit) -> None:

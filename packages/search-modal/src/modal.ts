@@ -12,7 +12,8 @@ export class SearchModal {
   private readonly panel: SearchPanel;
   private readonly disconnect: () => void;
   private readonly scrolling = document.documentElement.style;
-  private earlierOverflow = "";
+  /** What the page said about scrolling; null while it scrolls. */
+  private earlierOverflow: string | null = null;
 
   constructor(options: SearchOptions) {
     const texts = completeTexts(options.translations);
@@ -20,7 +21,8 @@ export class SearchModal {
     this.dialog = create("dialog", { "aria-label": texts.dialog }, this.panel.element);
     // The backdrop belongs to the dialog, whose content fills it.
     this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.close());
-    this.dialog.addEventListener("close", () => { this.scrolling.overflow = this.earlierOverflow; });
+    // Escape closes the dialog, too.
+    this.dialog.addEventListener("close", () => this.restoreScrolling());
     this.dialog.addEventListener("keydown", (event) => this.keepFocus(event));
     attachStyles(this.host).append(this.dialog);
     document.body.append(this.host);
@@ -34,7 +36,7 @@ export class SearchModal {
 
   open(): void {
     if (this.dialog.open) return;
-    this.earlierOverflow = this.scrolling.overflow;
+    this.earlierOverflow ??= this.scrolling.overflow;
     this.scrolling.overflow = "hidden";
     this.dialog.showModal();
     this.panel.input.focus();
@@ -43,6 +45,7 @@ export class SearchModal {
 
   close(): void {
     this.dialog.close();
+    this.restoreScrolling();
   }
 
   toggle(): void {
@@ -55,6 +58,13 @@ export class SearchModal {
     this.close();
     this.disconnect();
     this.host.remove();
+  }
+
+  /** Let the page scroll again, unless the dialog was opened again before the event that it was closed. */
+  private restoreScrolling(): void {
+    if (this.dialog.open || this.earlierOverflow === null) return;
+    this.scrolling.overflow = this.earlierOverflow;
+    this.earlierOverflow = null;
   }
 
   /** Keep the focus in the dialog: the browser would go on to its own buttons. */

@@ -25,8 +25,8 @@ export interface SearchOptions {
   getScope?: () => SearchScope;
   /** Return the link to an address of the index; sites with several hosts change it. */
   getLink?: (url: string) => string;
-  /** Open a link of this site without loading a page; without it, the browser opens links. */
-  navigate?: (link: string) => void;
+  /** Open a link without loading a page; false if the browser must open it. */
+  navigate?: (link: string) => boolean;
   /** Return the link to a page with all results. */
   getSearchPageLink?: (query: string) => string;
 }

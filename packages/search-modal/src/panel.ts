@@ -3,7 +3,7 @@
 import { create, createButton, createIcon, ICONS } from "./dom";
 import type { SearchOptions } from "./options";
 import { RecentSearches } from "./recent";
-import { drawLink, drawNames, drawPages, drawRecent, isPageLink, type Row, type RowGroup } from "./results";
+import { disableRows, drawLink, drawNames, drawPages, drawRecent, isPageLink, type Row, type RowGroup } from "./results";
 import { type Answer, SearchFailure, SearchService, type Suggestion } from "./service";
 import { completeTexts, fillText, shorten, type Texts } from "./texts";
 
@@ -37,6 +37,9 @@ export class SearchPanel {
   private query = "";
   private suggestions: Suggestion[] = [];
   private answer: Answer | null = null;
+  /** The queries that the suggestions and the answer are for; while the next ones are loaded, these are stale. */
+  private suggestedQuery = "";
+  private answeredQuery = "";
   private failure: SearchFailure | null = null;
   /** Whether words are searched as they were typed. */
   private isExact = false;
@@ -189,6 +192,7 @@ export class SearchPanel {
     const suggestions = await this.service.suggest(this.query, this.counts.names, scope, signal).catch(() => []);
     if (signal.aborted) return;
     this.suggestions = suggestions;
+    this.suggestedQuery = this.query;
     this.render();
   }
 
@@ -199,6 +203,7 @@ export class SearchPanel {
       const answer = await this.service.search(this.query, this.counts.passages, !this.isExact, scope, signal);
       if (signal.aborted) return;
       this.answer = answer;
+      this.answeredQuery = this.query;
       this.failure = null;
     } catch (error) {
       if (signal.aborted) return;
@@ -234,7 +239,10 @@ export class SearchPanel {
     const names = drawNames(this.suggestions.filter(({ url }) => hasPage(url)), this.query, getLink);
     const hits = (this.answer?.results ?? []).filter(({ metadata }) => hasPage(metadata.url));
     const searched = this.answer?.searched_for ?? this.query;
-    const groups = [{ title: this.texts.names, rows: names }, ...drawPages(hits, searched, getLink)];
+    const pages = drawPages(hits, searched, getLink);
+    if (this.suggestedQuery !== this.query) disableRows(names);
+    if (this.answeredQuery !== this.query) disableRows(pages.flatMap((page) => page.rows));
+    const groups = [{ title: this.texts.names, rows: names }, ...pages];
     const { getSearchPageLink } = this.options;
     if (getSearchPageLink && hits.length && !this.settings.isPage) {
       const text = fillText(this.texts.seeAll, { query: shorten(this.query) });
@@ -249,12 +257,10 @@ export class SearchPanel {
 
   /** Open a result: within the site if it can, else as the browser does. */
   private open(event: MouseEvent, link: string): void {
+    if (event.defaultPrevented) return;
     this.recent.add(this.query);
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-    if (this.options.navigate && link.startsWith("/")) {
-      event.preventDefault();
-      this.options.navigate(link);
-    }
+    if (this.options.navigate?.(link)) event.preventDefault();
     this.settings.onClose?.();
   }
 
@@ -305,7 +311,8 @@ export class SearchPanel {
       messages.push(draw(fillText(texts.corrected, { query: shorten(answer.searched_for) }), " ", searchExactly));
     }
     if (answer?.status === "partial") messages.push(draw(texts.partial));
-    if (answer && !this.rows.length) messages.push(draw(fillText(texts.nothing, { query: shorten(query) }), " ", texts.nothingAdvice));
+    const isNothing = answer && this.answeredQuery === query && !this.rows.length;
+    if (isNothing) messages.push(draw(fillText(texts.nothing, { query: shorten(query) }), " ", texts.nothingAdvice));
     return messages;
   }
 

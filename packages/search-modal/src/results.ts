@@ -93,6 +93,14 @@ export function isPageLink(link: string): boolean {
   }
 }
 
+/** Let the rows be seen, but not opened: they are for another query. */
+export function disableRows(rows: Row[]): void {
+  for (const { element } of rows) {
+    element.setAttribute("aria-disabled", "true");
+    element.addEventListener("click", (event) => event.preventDefault());
+  }
+}
+
 /** Draw a recent search. */
 export function drawRecent(query: string, onClick: () => void): Row {
   const element = create("div", { class: "row" }, createIcon(ICONS.recent), create("span", { class: "row-text" }, query));

@@ -41,6 +41,7 @@ const WORDS_OF_A_QUESTION = 3;
 /** Pages of other versions are left out afterwards, so as many as possible are requested. */
 const MAX_HITS = 100;
 const MAX_NAMES = 50;
+const TIMEOUT_S = 10;
 
 const KINDS: Record<number, FailureKind> = {
   401: "refused", 403: "refused", 429: "rateLimited", 502: "unavailable", 503: "unavailable", 504: "unavailable",
@@ -89,7 +90,21 @@ export class SearchService {
     return { ...answer, results };
   }
 
-  private async request<Body>(path: string, parameters: Record<string, string>, options: RequestInit): Promise<Body> {
+  private async request<Body>(
+    path: string, parameters: Record<string, string>, { signal, ...options }: RequestInit & { signal: AbortSignal },
+  ): Promise<Body> {
+    const timeout = AbortSignal.timeout(TIMEOUT_S * 1000);
+    try {
+      return await this.send<Body>(path, parameters, { ...options, signal: AbortSignal.any([signal, timeout]) });
+    } catch (error) {
+      if (signal.aborted || !timeout.aborted) throw error;
+      const message = `Pertinent at ${this.base} did not answer within ${TIMEOUT_S} s.`;
+      this.report(message);
+      throw new SearchFailure("unavailable", message);
+    }
+  }
+
+  private async send<Body>(path: string, parameters: Record<string, string>, options: RequestInit): Promise<Body> {
     // The public key is sent in the address: with a header of its own, each request would need a preflight.
     const query = new URLSearchParams({ ...parameters, ...(this.apiKey && { key: this.apiKey }) });
     const address = `${this.base}${path}?${query}`;

@@ -5,10 +5,13 @@ export function listenToShortcuts(onToggle: () => void, onOpen: () => void): () 
   const listen = (event: KeyboardEvent) => {
     if (event.isComposing || event.altKey || event.defaultPrevented) return;
     const hasModifier = event.metaKey || event.ctrlKey;
-    if (hasModifier && !event.shiftKey && event.key.toLowerCase() === "k") onToggle();
-    else if (!hasModifier && event.key === "/" && !isTextField(event.composedPath()[0])) onOpen();
-    else return;
+    const isToggle = hasModifier && !event.shiftKey && event.key.toLowerCase() === "k";
+    const isOpen = !hasModifier && event.key === "/" && !isTextField(event.composedPath()[0]);
+    if (!isToggle && !isOpen) return;
     event.preventDefault();
+    if (event.repeat) return; // the key is held down
+    if (isToggle) onToggle();
+    else onOpen();
   };
   document.addEventListener("keydown", listen);
   return () => document.removeEventListener("keydown", listen);

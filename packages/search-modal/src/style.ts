@@ -56,6 +56,9 @@ button:focus-visible, .page .row:focus-visible { outline: 2px solid var(--accent
   border-inline-start: 3px solid transparent; color: inherit; text-decoration: none; cursor: pointer; }
 .row:hover { background: var(--selected); }
 .row[aria-selected="true"] { background: var(--selected); border-inline-start-color: var(--accent); }
+/* Rows of another query fade only if the next ones take long. */
+.row[aria-disabled] { cursor: default; animation: fade .2s .3s forwards; }
+@keyframes fade { to { opacity: .5; } }
 .row svg { margin-top: .15em; }
 .row-text { min-width: 0; overflow-wrap: anywhere; }
 .row, .group-title { overflow: clip; }

@@ -24,11 +24,12 @@ function start(script: HTMLScriptElement): void {
     ...(scope && { getScope: () => scope }),
     translations: readTranslations(script.dataset["translations"]),
   };
-  const parent = target ? findElement(target) : document.body;
-  if (!parent) reportMistake(`no element of this page matches data-target="${target}".`);
+  const parent = target ? findElement(target) : null;
+  if (target && !parent) reportMistake(`no element of this page matches data-target="${target}"; the button is in the corner.`);
   const modal = new SearchModal(options);
   modal.setTheme(theme as ColorTheme);
-  parent?.append(drawButton(completeTexts(options.translations), theme, !target, () => modal.open()));
+  const button = drawButton(completeTexts(options.translations), theme, !parent, () => modal.open());
+  (parent ?? document.body).append(button);
   listenToShortcuts(() => modal.toggle(), () => modal.open());
 }
 

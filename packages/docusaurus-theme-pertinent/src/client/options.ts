@@ -5,6 +5,7 @@ import { useHistory } from "@docusaurus/router";
 import useDocusaurusContext from "@docusaurus/useDocusaurusContext";
 import { applyTrailingSlash } from "@docusaurus/utils-common";
 import { completeTexts, type SearchOptions, type Texts } from "../search-modal/index";
+import { isRoute } from "./routes";
 import { listOrigins, useScope } from "./scope";
 
 interface Configuration {
@@ -46,10 +47,16 @@ export function usePertinentOptions(): SearchOptions {
       // Pages of this site are opened on the host that the reader is on, which may be a preview.
       getLink: (url) => {
         const origin = listOrigins(siteUrl).find((candidate) => url.startsWith(`${candidate}/`));
+        if (origin === undefined) return url;
         // A path that begins with two slashes would lead to another host.
-        return origin === undefined ? url : makeLink(url.slice(origin.length).replace(/^\/+/, "/"));
+        const path = url.slice(origin.length).replace(/^\/+/, "/");
+        return isRoute(path) ? makeLink(path) : path;
       },
-      navigate: (link) => history.push(link),
+      navigate: (link) => {
+        const isOwnPage = isRoute(link);
+        if (isOwnPage) history.push(link);
+        return isOwnPage;
+      },
       getSearchPageLink: (query) => makeLink(`${baseUrl}search?${new URLSearchParams({ q: query })}`),
     };
   }, []);

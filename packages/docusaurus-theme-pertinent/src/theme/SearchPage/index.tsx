@@ -41,7 +41,8 @@ function SearchResults(): ReactNode {
   }, [options, history]);
 
   useEffect(() => page.current?.setTheme(colorMode), [colorMode]);
-  useEffect(() => page.current?.setQuery(new URLSearchParams(search).get("q") ?? ""), [search]);
+  // While one types, `search` is older than the address, which has what was typed last.
+  useEffect(() => page.current?.setQuery(new URLSearchParams(history.location.search).get("q") ?? ""), [search, history]);
 
   return <div ref={parent} />;
 }

@@ -73,6 +73,21 @@ def test_compare_exits_with_1_if_a_loss_exceeds_max_regression(run: Run, good: P
     assert run("compare", good, bad, "--max-regression", "0.5").exit_code == 0
 
 
+def test_compare_with_too_few_queries_is_not_judged(run: Run) -> None:
+    before, after = (
+        written(report([case(f"q{position}", value) for position in range(5)]), f"{value}.json")
+        for value in (0.8, 0.0)
+    )
+    result = run("compare", before, after, exits=0)
+    assert result.stdout.count("not judged") == 4
+    assert "4 of 5 trials" not in result.stdout
+    limited = run("compare", before, after, "--max-regression", "0.01", exits=2)
+    assert "not judged: at least 6 queries are needed" in limited.stderr
+    output = run("compare", before, after, "--max-regression", "0.01", "--json", exits=2).stdout
+    assert {change["verdict"] for change in json.loads(output)["changes"]} == {"not judged"}
+    assert run("compare", before, before, "--max-regression", "0").exit_code == 0
+
+
 def test_compare_json_is_the_comparison_alone(run: Run, good: Path, bad: Path) -> None:
     result = run("compare", good, bad, "--json", "--max-regression", "0.1", exits=1)
     comparison = json.loads(result.stdout)

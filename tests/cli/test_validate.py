@@ -374,6 +374,18 @@ def test_validate_fails_on_a_significant_loss_against_the_baseline(run: Run) -> 
     assert json.loads(newest.read_text())["verdict"] == "FAIL"
 
 
+def test_validate_gives_no_verdict_if_the_baseline_has_too_few_queries(run: Run) -> None:
+    write_golden(criteria={"queries_reaching": 0.0, "mrr": 0.5})
+    run("validate", exits=0)
+    (before,) = Path("validation_results").glob("report_*.json")
+    result = run("validate", "--baseline", before, "--threshold", "0.99", "--markdown", "out.md", exits=2)
+    printed = " ".join(result.stdout.split())
+    assert printed.startswith("INVALID the baseline is not judged: at least 6 queries are needed")
+    assert "– baseline = 0 not judged" in printed
+    assert "INVALID" in Path("out.md").read_text(encoding="utf-8")
+    assert json.loads(newest_report().read_text())["verdict"] == "INVALID"
+
+
 def test_baseline_is_compared_after_labels_and_queries_changed(run: Run) -> None:
     """One label more, one query more: the queries in both decide, and every output says so."""
     write_golden(criteria=LENIENT)

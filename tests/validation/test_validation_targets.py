@@ -25,6 +25,7 @@ from pertinent.workspace.reindex import reindex
 from pertinent.workspace.workspace import Workspace
 
 from ..servers.service import running_service
+from .comparison.test_compare import compared
 from .conftest import golden, has_issue
 from .test_damage import passage, set_payload
 
@@ -100,6 +101,18 @@ def test_interrupted_sync_does_not_stop_a_validated_reindex(stored: Workspace, t
     summaries: list[str] = []
     reindex(stored, NoProgress(), ReindexGate(stored, path, summaries.append))
     assert [summary[:9] for summary in summaries] == ["new: PASS", "old: PASS"]
+
+
+def test_validated_reindex_says_that_too_few_queries_are_not_judged(
+    stored: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "golden.json"
+    path.write_text(golden().model_dump_json())
+    comparison = compared([0.8] * 5, [0.2] * 5)
+    monkeypatch.setattr("pertinent.surfaces.reindex_gate.compare_reports", lambda *_: comparison)
+    summaries: list[str] = []
+    reindex(stored, NoProgress(), ReindexGate(stored, path, summaries.append))
+    assert summaries[-1].startswith("old and new: not judged: at least 6 queries are needed")
 
 
 @pytest.mark.parametrize("surface", ["local", "service"])

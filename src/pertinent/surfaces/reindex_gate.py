@@ -9,7 +9,7 @@ from .. import build
 from ..errors import PertinentError, SyncRefused
 from ..ports import Fingerprint, PageWrite
 from ..search.engine import Engine
-from ..validation.comparison.compare import compare_reports, find_regressions
+from ..validation.comparison.compare import compare_reports, explain_unjudged, find_regressions
 from ..validation.criteria import merge_criteria
 from ..validation.golden.formats import read_golden
 from ..validation.report import ValidationReport
@@ -79,7 +79,10 @@ class ReindexGate:
             raise SyncRefused(f"the new index was not activated, the old one stays in use: {new.summary}")
         old_report = self._validate_old(old)
         self._notify(f"old: {old_report.summary}")
-        if losses := find_regressions(compare_reports(old_report, new), 0.0):
+        comparison = compare_reports(old_report, new)
+        if unjudged := explain_unjudged(comparison.changes):
+            self._notify(f"old and new: {unjudged}")
+        if losses := find_regressions(comparison, 0.0):
             raise SyncRefused(
                 f"the new index is worse and was not activated; the old one stays in use: {'; '.join(losses)}"
             )

@@ -105,6 +105,15 @@ def test_metadata_of_a_bare_page_is_empty() -> None:
     assert article.front_matter == FrontMatter()
 
 
+def test_addresses_of_translations_are_read() -> None:
+    head = (
+        "<link rel=alternate hreflang=de href=/de/><link rel=alternate hreflang=fr href=''>"
+        "<link rel=alternate type=application/rss+xml href=/rss.xml><link rel=next hreflang=it href=/it/>"
+    )
+    article = parse_html(f"<head>{head}</head><p>x</p>", URL)
+    assert article.alternates == {"de": "https://book.example/de/"}
+
+
 @pytest.mark.parametrize(
     ("head", "canonical"),
     [

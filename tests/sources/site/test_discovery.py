@@ -10,7 +10,8 @@ import pytest
 
 from pertinent.errors import SourceError
 from pertinent.sources.site import SiteSource
-from pertinent.types import LazyPage, Skipped
+from pertinent.sources.site.page_filter import PageFilter
+from pertinent.types import LazyPage, Skipped, Unreadable
 
 from .conftest import FAST_LIMITS, check_incomplete, crawl
 from .server import LocalSite, doc, links, page, sitemap, sitemap_index
@@ -375,6 +376,59 @@ def test_translations_are_skipped_in_a_sitemap(site: LocalSite) -> None:
     assert sorted(pages) == ["/a", "/b", "/go/a", "/go/b"]
     assert sorted(crawl(site, "/cs/")[0]) == ["/cs/a", "/cs/b"]
     assert len(crawl(site, locales=("all",))[0]) == 6
+
+
+def serve_sitemaps_of_locales(site: LocalSite, host: str = "") -> None:
+    """As Docusaurus builds it: each language has a sitemap, and pages link to their translations."""
+    alternates = "".join(
+        f'<link rel="alternate" href="{host or site.address}{path}" hreflang="{language}">'
+        for language, path in (("en", "/"), ("de", "/de/"), ("fr", "/fr/"), ("x-default", "/"))
+    )
+    for language, folder in (("en", ""), ("de", "/de"), ("fr", "/fr")):
+        paths = [f"{folder}/", f"{folder}/docs/a"]
+        site.pages |= {path: page(f"Page {path}", head=alternates, lang=language) for path in paths}
+        site.pages[f"{folder}/sitemap.xml"] = sitemap(*((host or site.address) + path for path in paths))
+
+
+def test_sitemaps_of_requested_locales_are_read(site: LocalSite) -> None:
+    serve_sitemaps_of_locales(site)
+    assert sorted(crawl(site)[0]) == ["/", "/docs/a"]
+    assert "/de/sitemap.xml" not in site.requested_paths
+    assert sorted(crawl(site, locales=("de",))[0]) == ["/", "/de", "/de/docs/a", "/docs/a"]
+    assert "/fr/sitemap.xml" not in site.requested_paths
+    assert len(crawl(site, locales=("all",))[0]) == 6
+
+
+def test_sitemaps_of_locales_are_read_from_a_copy(site: LocalSite) -> None:
+    serve_sitemaps_of_locales(site, "https://h.example")
+    pages, _ = crawl(site, base_url="https://h.example", locales=("all",))
+    assert "https://h.example/de/docs/a" in [page.url for page in pages.values()]
+    assert len(pages) == 6
+
+
+def test_sitemaps_of_locales_are_found_from_a_redirected_start(site: LocalSite) -> None:
+    serve_sitemaps_of_locales(site)
+    alternate = f'<link rel="alternate" href="{site.address}/de/docs/a" hreflang="de">'
+    site.pages["/docs/a"] = page("A", head=alternate)
+    site.pages["/"] = lambda r: r.send(status=302, headers={"Location": "/docs/a"})
+    assert sorted(crawl(site, locales=("de",))[0]) == ["/de", "/de/docs/a", "/docs/a"]
+
+
+def test_start_page_that_fails_may_hide_translations(site: LocalSite) -> None:
+    serve_sitemaps_of_locales(site)
+    site.sitemap("/docs/a")
+    site.pages["/"] = lambda r: r.send(status=500)
+    _, unreadable = crawl(site, locales=("de",))
+    check_incomplete(unreadable, "translations")
+
+
+def test_requested_locale_without_pages_is_reported(site: LocalSite) -> None:
+    serve_sitemaps_of_locales(site)
+    del site.pages["/de/sitemap.xml"]
+    source = SiteSource(site.address, limits=FAST_LIMITS, page_filter=PageFilter(locales=("de",)))
+    results = list(source.read())
+    assert not any(isinstance(result, Unreadable) and result.is_page for result in results)
+    assert any("de" in getattr(result, "reason", "") for result in results)
 
 
 def test_start_that_redirects_out_of_scope_suggests_another(site: LocalSite) -> None:

@@ -25,13 +25,37 @@ def test_parse_docusaurus_id_reads_the_html_class() -> None:
     ],
 )
 def test_slug_comes_from_the_doc_id(path: str, name: str, slug: str) -> None:
-    assert DocusaurusSlugs("").slug(path, DocusaurusId("default", "current", name)) == slug
+    slugs, doc_id = DocusaurusSlugs(""), DocusaurusId("default", "current", name)
+    assert slugs.slug(path, doc_id) is None
+    assert slugs.deferred_slug(path, doc_id) == slug
+    assert slugs.slug(path, doc_id) == slug
+
+
+def test_slug_that_ends_in_the_doc_id_has_the_base_path_of_other_docs() -> None:
+    slugs = DocusaurusSlugs("")
+    own_slug = ("/docs/deep/er/abs", DocusaurusId("default", "current", "abs"))
+    assert slugs.slug(*own_slug) is None
+    for name in "abc":
+        slugs.slug(f"/docs/{name}", DocusaurusId("default", "current", name))
+    assert slugs.slug("/docs/d", DocusaurusId("default", "current", "d")) == "d"
+    assert slugs.deferred_slug(*own_slug) == "deep-er-abs"
+
+
+def test_slug_of_a_translation_has_the_base_path_of_its_language() -> None:
+    slugs = DocusaurusSlugs("")
+    for name in "abc":
+        slugs.slug(f"/{name}", DocusaurusId("default", "current", name), "en")
+    for name in "ab":
+        slugs.slug(f"/de/{name}", DocusaurusId("default", "current", name), "de")
+    assert slugs.slug("/de/c", DocusaurusId("default", "current", "c"), "de") == "c"
 
 
 def test_deferred_slug_uses_the_base_path_of_other_docs() -> None:
     slugs = DocusaurusSlugs("")
     assert slugs.slug("/book/docs/short", DocusaurusId("default", "current", "long/name")) is None
-    assert slugs.slug("/book/docs/a", DocusaurusId("default", "current", "a")) == "a"
+    for name in "ab":
+        slugs.slug(f"/book/docs/{name}", DocusaurusId("default", "current", name))
+    assert slugs.slug("/book/docs/c", DocusaurusId("default", "current", "c")) == "c"
     assert slugs.deferred_slug("/book/docs/short", DocusaurusId("default", "current", "long/name")) == "short"
     assert slugs.deferred_slug("/book/docs", DocusaurusId("default", "current", "long/intro")) == "intro"
     assert slugs.deferred_slug("/book/docs/short", DocusaurusId("other", "current", "x")) == "book-docs-short"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from pertinent.errors import InvalidInput
 from pertinent.validation.comparison.compare import (
     MEASURES,
     Comparison,
+    add_baseline_criterion,
     compare_reports,
     detectable_difference,
     find_regressions,
@@ -114,10 +116,35 @@ def test_identical_runs_show_no_change() -> None:
     assert rounded_differently.changes[0].verdict == "no change"
 
 
-def test_small_samples_are_not_significant() -> None:
-    (change, *_) = compared([0.2] * 5, [0.4] * 5).changes
-    assert change.p == 2 / 2**5
-    assert change.verdict == "no significant change"
+def test_measures_with_too_few_queries_are_not_judged() -> None:
+    """With five queries, the smallest p is 2 / 2**5, which is not significant."""
+    comparison = compared([0.2] * 5, [0.4] * 5)
+    assert {(change.p, change.verdict) for change in comparison.changes} == {(2 / 2**5, "not judged")}
+    assert comparison.detectable_difference is None
+    reason = "not judged: at least 6 queries are needed to compare p@5, rr_best, ndcg@10"
+    assert comparison.notes == [reason]
+    assert f"- {reason}" in html.unescape(render_markdown_comparison(comparison))
+    assert {change.verdict for change in compared([0.2] * 6, [0.4] * 6).changes} == {"better"}
+
+
+def test_baseline_criterion_with_too_few_queries_gives_no_verdict() -> None:
+    current = of_values([0.0] * 5)
+    judged_report = add_baseline_criterion(current, compare_reports(of_values([0.8] * 5), current), [])
+    (criterion,) = judged_report.criteria
+    assert (criterion.name, criterion.passed) == ("baseline", None)
+    assert criterion.detail.startswith("not judged: at least 6 queries are needed")
+    assert judged_report.verdict == "INVALID"
+    assert judged_report.summary == (
+        "INVALID: the baseline is not judged: at least 6 queries are needed to compare p@5, rr_best, "
+        "ndcg@10. it is good"
+    )
+
+
+def test_baseline_criterion_is_met_by_an_identical_run_of_few_queries() -> None:
+    current = of_values([0.8] * 5)
+    judged_report = add_baseline_criterion(current, compare_reports(current, current), [])
+    assert [criterion.passed for criterion in judged_report.criteria] == [True]
+    assert judged_report.verdict == "PASS"
 
 
 @given(PAIRS)
@@ -296,7 +323,7 @@ def test_regression_is_significant_and_beyond_the_limit() -> None:
     assert "p@5 fell by 0.100, from 0.800 to 0.700" in find_regressions(lost, 0.05)[0]
     assert find_regressions(lost, 0.1) == []
     assert find_regressions(compared([0.7] * 10, [0.8] * 10), 0.0) == []
-    by_chance = compared([0.8] * 4, [0.1] * 4)
+    by_chance = compared([0.8] * 7, [0.1] * 5 + [0.9] * 2)
     assert by_chance.changes[0].verdict == "no significant change"
     assert find_regressions(by_chance, 0.0) == []
 
@@ -308,14 +335,19 @@ def test_max_regression_must_be_a_share(allowed: float) -> None:
 
 
 def test_detectable_difference_is_detected_in_four_of_five_trials() -> None:
-    trials = np.random.default_rng(9).normal(detectable_difference(32), PAIRED_SPREAD, (200, 32))
+    difference = detectable_difference(32)
+    assert difference is not None
+    trials = np.random.default_rng(9).normal(difference, PAIRED_SPREAD, (200, 32))
     seen = sum(permutation_test(trial, resamples=399) < 0.05 for trial in trials)
     assert 0.7 < seen / len(trials) < 0.9
 
 
 def test_detectable_difference_falls_with_the_number_of_pairs() -> None:
-    assert detectable_difference(200) < 0.05 < detectable_difference(70)
-    assert detectable_difference(0) == 1.0
+    few, many = detectable_difference(70), detectable_difference(200)
+    assert few is not None
+    assert many is not None
+    assert many < 0.05 < few
+    assert detectable_difference(5) is detectable_difference(0) is None
 
 
 def test_comparison_round_trips_through_json() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
@@ -37,6 +37,8 @@ class Article:
     """Whether there is an article; False for a page that only lists other pages."""
     canonical: str | None
     """The address that the page names as its canonical one."""
+    alternates: Mapping[str, str]
+    """The addresses of the page's translations by language, as `hreflang` names them."""
     generator: str | None
     language: str | None
     version: str | None
@@ -94,6 +96,7 @@ def parse_html(
         pieces=tuple(pieces),
         has_article=bool(pieces),
         canonical=metadata.canonical,
+        alternates=metadata.alternates,
         generator=generator,
         language=metadata.language,
         version=metadata.get("docusaurus_version", "docsearch:version"),

@@ -38,6 +38,8 @@ class PageMetadata:
     base: str = ""
     """The address that relative links are resolved against."""
     canonical: str | None = None
+    alternates: dict[str, str] = field(default_factory=dict)
+    """The addresses of the page's translations by language, as `hreflang` names them."""
     language: str | None = None
     refresh_target: str | None = None
     metas: dict[str, str] = field(default_factory=dict)
@@ -77,6 +79,7 @@ def read_metadata(page: LexborHTMLParser, url: str) -> PageMetadata:
             metadata.site_names.append(attributes.get("title") or "")
     if canonical and canonical.strip():
         metadata.canonical = absolute_link(canonical, metadata.base)
+    metadata.alternates = dict(_read_alternates(page, metadata.base))
     if noscript_refresh and refresh is None and _has_little_text(page):
         # Pages that redirect by script put the refresh into <noscript>.
         refresh = noscript_refresh
@@ -118,6 +121,17 @@ def _head_nodes(page: LexborHTMLParser) -> Iterator[LexborNode]:
         yield node
     if not has_meta:
         yield from page.css("body > meta, body > link, body > title, body > base")
+
+
+def _read_alternates(page: LexborHTMLParser, base: str) -> Iterator[tuple[str, str]]:
+    """The languages and addresses of the translations that the head links to."""
+    for node in _head_nodes(page):
+        attributes = node.attributes
+        language, href = attributes.get("hreflang"), attributes.get("href")
+        if language and href and "alternate" in (attributes.get("rel") or "").lower().split():
+            address = absolute_link(href, base)
+            if address:
+                yield language.strip(), address
 
 
 def _add_meta(metadata: PageMetadata, name: str | None, content: str | None) -> None:

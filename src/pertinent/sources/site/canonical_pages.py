@@ -60,7 +60,7 @@ class CanonicalPages:
 
     def add(self, url: str, page: ParsedPage) -> Iterator[LazyPage]:
         """Give a page now or, where its slug depends on other pages, in `remaining`."""
-        slug = self._slugs.slug(_decoded_path(url), page.docusaurus_id)
+        slug = self._slugs.slug(_decoded_path(url), page.docusaurus_id, page.language)
         if slug is None:
             self._without_slug[url] = page
         else:
@@ -88,9 +88,8 @@ class CanonicalPages:
                 yield from self.add(url, page)
         for url, page in self._without_slug.items():
             if page.docusaurus_id:
-                yield self._make_page(
-                    url, self._slugs.deferred_slug(_decoded_path(url), page.docusaurus_id), page
-                )
+                slug = self._slugs.deferred_slug(_decoded_path(url), page.docusaurus_id, page.language)
+                yield self._make_page(url, slug, page)
 
     def _title(self, url: str) -> str | None:
         """The title of a page; None where there is no such page."""

@@ -10,11 +10,13 @@ from urllib.parse import urlsplit
 
 from ...errors import SourceError
 from ...types import Unreadable
-from .addresses import is_llms_txt_address, normalize_address, page_path
+from ..html import Article
+from .addresses import is_llms_txt_address, normalize_address, page_path, site_origin
 from .fetch import Fetcher
 from .http_client import ResponseLimits
 from .limits import CrawlLimits
 from .llms_txt import parse_llms_txt
+from .parsing import NotHtml, parse_article
 from .responses import FetchFailed, PageGone
 from .robots import Robots, fetch_robots
 from .scope import SiteScope
@@ -78,20 +80,51 @@ def discover_pages(scope: SiteScope, fetcher: Fetcher, limits: CrawlLimits) -> D
             raise SourceError(f"{scope.start} lists no page of {scope.name}{hint}")
     else:
         walk.read_all(walk.resolve_sitemaps(robots.sitemaps, f"{scope.origin}/"))
-        walk.read_first(_usual_addresses(scope, "sitemap.xml"))
+        if not walk.pages:
+            walk.read_first(_usual_addresses(scope.start, "sitemap.xml"))
+        if walk.pages and scope.page_filter.locales:
+            _read_sitemaps_of_translations(walk, scope, fetcher, discovery)
     discovery.pages = walk.pages or None
     if discovery.pages is None:
-        walk.read_first(_usual_addresses(scope, "llms.txt"))
+        walk.read_first(_usual_addresses(scope.start, "llms.txt"))
         discovery.suggested_pages = walk.pages
     return discovery
 
 
-def _usual_addresses(scope: SiteScope, name: str) -> Iterator[str]:
-    """The file beside the start address, and in every folder above it."""
-    steps = urlsplit(scope.start).path.strip("/").split("/")
+def _usual_addresses(address: str, name: str) -> Iterator[str]:
+    """The file beside an address, and in every folder above it."""
+    steps = urlsplit(address).path.strip("/").split("/")
     for end in range(len(steps), -1, -1):
         folder = "/".join(("", *filter(None, steps[:end])))
-        yield f"{scope.origin}{folder}/{name}"
+        yield f"{site_origin(address)}{folder}/{name}"
+
+
+def _read_sitemaps_of_translations(
+    walk: _SitemapWalk, scope: SiteScope, fetcher: Fetcher, discovery: Discovery
+) -> None:
+    """Read the sitemaps of the requested languages that the start page links to by `hreflang`."""
+    try:
+        article = _fetch_start(scope, fetcher, discovery)
+    except (PageGone, NotHtml):
+        return
+    except FetchFailed as error:
+        reason = f"its translations are not known: {error}"
+        discovery.problems.append(Unreadable(page_path(scope.start), reason, path_identifies_page=False))
+        return
+    above_start = set(_usual_addresses(scope.start, "sitemap.xml"))
+    for locale, link in article.alternates.items():
+        normalized = normalize_address(link)
+        address = normalized and scope.served_address(normalized)
+        if address and scope.page_filter.may_request_locale(locale):
+            usual = _usual_addresses(address, "sitemap.xml")
+            walk.read_first(sitemap for sitemap in usual if sitemap not in above_start)
+
+
+def _fetch_start(scope: SiteScope, fetcher: Fetcher, discovery: Discovery) -> Article:
+    if not discovery.robots.allows(scope.start):
+        raise PageGone("robots.txt forbids it")
+    response = fetcher.get(scope.start)
+    return parse_article(response.body, response.headers, response.address, with_links=False)
 
 
 class _SitemapWalk:
@@ -108,9 +141,10 @@ class _SitemapWalk:
         self.pages: dict[str, str] = {}
 
     def read_first(self, addresses: Iterable[str]) -> None:
-        """Read sitemaps until one lists pages, or a limit is reached."""
+        """Read sitemaps until one lists further pages, or a limit is reached."""
+        count = len(self.pages)
         for address in addresses:
-            if self.pages or self._is_stopped:
+            if len(self.pages) > count or self._is_stopped:
                 return
             self.read_all([address])
 

@@ -1,8 +1,8 @@
 """Slugs of Docusaurus pages, so that a built page has the same slug and id as its Markdown source.
 
 Docusaurus writes the id of a doc (`ros2/nodes`) into the class of a page's `<html>`. Where the path of
-the page ends in that id, what stands before it is the base path of the docs. A page with a slug of its
-own takes the base path from other pages of the same docs.
+the page ends in that id, what stands before it is the base path of the docs, if other pages of the same
+docs agree. A page with a slug of its own takes the base path from other pages.
 """
 
 from __future__ import annotations
@@ -48,24 +48,33 @@ class DocusaurusSlugs:
 
     def __init__(self, scope: str) -> None:
         self._scope = scope
-        self._base_paths: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self._base_paths: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+        """How many pages have each base path, by instance, version and language."""
 
-    def slug(self, path: str, doc: DocusaurusId | None) -> str | None:
+    def slug(self, path: str, doc: DocusaurusId | None, language: str = "") -> str | None:
         """The slug of the page at a path; None where the base path of its docs must be known first."""
         if doc is None:
             return _make_slug(path.removeprefix(self._scope), path)
         base_path = _split_base_path(path, doc.name)
         if base_path is None:
             return None
-        self._base_paths[doc.instance, doc.version][base_path] += 1
+        base_paths = self._base_paths[doc.instance, doc.version, language]
+        base_paths[base_path] += 1
+        # A single page may have a slug that ends in its id by chance.
+        if base_paths[base_path] == 1 or self._find_base_path(path, doc, language) != base_path:
+            return None
         return _make_slug(path.removeprefix(base_path), doc.name)
 
-    def deferred_slug(self, path: str, doc: DocusaurusId) -> str:
+    def deferred_slug(self, path: str, doc: DocusaurusId, language: str = "") -> str:
         """The slug of a page for which `slug` gave None, once all other pages are known."""
-        for base_path, _ in self._base_paths[doc.instance, doc.version].most_common():
+        return _make_slug(path.removeprefix(self._find_base_path(path, doc, language)), doc.name)
+
+    def _find_base_path(self, path: str, doc: DocusaurusId, language: str) -> str:
+        """The most common base path of a page's docs that the page is below; else the scope."""
+        for base_path, _ in self._base_paths[doc.instance, doc.version, language].most_common():
             if path == base_path or path.startswith(f"{base_path}/"):
-                return _make_slug(path.removeprefix(base_path), doc.name)
-        return _make_slug(path.removeprefix(self._scope), doc.name)
+                return base_path
+        return self._scope
 
 
 def _split_base_path(path: str, name: str) -> str | None:

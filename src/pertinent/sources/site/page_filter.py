@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -38,6 +39,16 @@ class PageFilter:
         """Whether the patterns let a page with this path in."""
         included = not self.include or _matches_any(path, self.include)
         return included and not _matches_any(path, self.exclude)
+
+    def may_request_locale(self, locale: str) -> bool:
+        """Whether pages of this language may be requested; `pt` and `pt-BR` may name the same pages."""
+        requested = {primary_language(name) for name in self.locales}
+        return ALL in requested or primary_language(locale) in requested
+
+
+def primary_language(locale: str) -> str:
+    """`pt` of `pt-BR`."""
+    return re.split(r"[-_]", locale.lower())[0]
 
 
 def _matches_any(path: str, patterns: Iterable[str]) -> bool:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from .page_filter import ALL, PageFilter
+from .page_filter import ALL, PageFilter, primary_language
 
 Kind = Literal["version", "locale"]
 UrlPath = tuple[str, ...]
@@ -121,9 +121,9 @@ class Editions:
         """Return the edition that a step of the path names, according to the page itself."""
         if version and step == ("next" if version == "current" else version):
             return Edition("version", step)
-        page_language, site_language = _primary_language(language), _primary_language(self.language)
+        page_language, site_language = primary_language(language), primary_language(self.language)
         is_translation = page_language and site_language and page_language != site_language
-        if is_translation and _LOCALE.fullmatch(step) and _primary_language(step) == page_language:
+        if is_translation and _LOCALE.fullmatch(step) and primary_language(step) == page_language:
             return Edition("locale", step)
         return None
 
@@ -132,7 +132,7 @@ class Editions:
         steps = [step for step in self._path_in_scope(url)[:MAX_DEPTH] if _LOCALE.fullmatch(step)]
         if not steps:
             return 0
-        return 1 if _primary_language(steps[0]) == "en" else 2
+        return 1 if primary_language(steps[0]) == "en" else 2
 
     def edition_prefix(self, url: str) -> UrlPath | None:
         """The path below which a page is of another edition, wanted or not."""
@@ -232,11 +232,6 @@ def _split_url_path(url: str) -> UrlPath:
 
 def _split_path(path: str) -> UrlPath:
     return tuple(path.strip("/").split("/")) if path.strip("/") else ()
-
-
-def _primary_language(language: str) -> str:
-    """`pt` of `pt-BR`."""
-    return re.split(r"[-_]", language.lower())[0]
 
 
 def _looks_like_version(step: str) -> bool:

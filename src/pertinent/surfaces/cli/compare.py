@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..._internal.messages import count_queries
-from .error_reporting import INCOMPLETE, print_notice
+from .error_reporting import BAD_INPUT, INCOMPLETE, print_notice
 from .global_options import JsonFlag
 from .terminal import make_table, one_line, print_json, render, symbol, write
 
@@ -61,7 +61,7 @@ def compare(
       pertinent compare main.json branch.json --json | jq '.newly_failing[].query'
 
     Exit codes: 0 success; 1 a significant loss beyond --max-regression; 2 the
-    reports can't be compared.
+    reports can't be compared, or have too few queries for --max-regression.
     """
     from ...validation.comparison import compare as comparing
     from ...validation.report_files import load_report
@@ -78,6 +78,9 @@ def compare(
         print_notice(loss)
     if losses:
         raise typer.Exit(INCOMPLETE)
+    if max_regression is not None and (unjudged := comparing.explain_unjudged(comparison.changes)):
+        print_notice(unjudged)
+        raise typer.Exit(BAD_INPUT)
 
 
 def print_comparison(out: Console, comparison: Comparison, names: tuple[str, str]) -> None:
@@ -96,11 +99,13 @@ def print_comparison(out: Console, comparison: Comparison, names: tuple[str, str
     out.print()
     out.print(_make_changes_table(comparison.changes))
     out.print()
-    out.print(
-        f"{count_queries(comparison.n)}; {BETTER_SAME_WORSE} counts the better, equal and worse ones. With "
-        f"this number of queries, the test notices a difference of {comparison.detectable_difference:.2f} in "
-        "4 of 5 trials; it may miss a smaller one."
-    )
+    legend = f"{count_queries(comparison.n)}; {BETTER_SAME_WORSE} counts the better, equal and worse ones."
+    if comparison.detectable_difference is not None:
+        legend += (
+            " With this number of queries, the test notices a difference of "
+            f"{comparison.detectable_difference:.2f} in 4 of 5 trials; it may miss a smaller one."
+        )
+    out.print(legend)
     for note in comparison.notes:
         out.print(Text(f"{symbol('•', '-')} {one_line(note)}", style="yellow"))
     _print_newly_failing(out, comparison.newly_failing)

@@ -169,7 +169,8 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
     Exit codes: 0 PASS; 1 FAIL; 2 invalid input, or INVALID: no verdict is possible,
     because labels are lost or too few for the criteria, the criteria require
-    nothing, a sync is not complete, or a store is down.
+    nothing, the baseline has too few queries, a sync is not complete, or a store
+    is down.
     """
     from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
     from ...validation.criteria import merge_criteria

@@ -35,12 +35,16 @@ MEASURES = ("p@5", "rr_best", "ndcg@10")
 SIGNIFICANT = 0.05
 """A difference with a p below this is significant."""
 
+MIN_QUERIES = 6
+"""The fewest queries with which any difference is significant: the smallest p of n queries is 2 / 2**n."""
+
 TOLERANCE = 1e-9
 """Values this close count as equal: another machine may round differently."""
 
+COUNTED_LOSSES = "means that fell significantly, and by more than is allowed"
 CRITERIA_DIFFER = "the criteria differ, so a query may pass or fail for that reason alone"
 
-ChangeVerdict = Literal["better", "worse", "no significant change", "no change"]
+ChangeVerdict = Literal["better", "worse", "no significant change", "no change", "not judged"]
 
 
 class RunSummary(ReportPart):
@@ -66,7 +70,7 @@ class MeasureChange(ReportPart):
     ties: int
     losses: int
     p: float = Field(description="Paired permutation test, two-sided, for this measure alone")
-    verdict: ChangeVerdict
+    verdict: ChangeVerdict = Field(description="`not judged` where so few queries can't be significant")
 
 
 class StatusChange(ReportPart):
@@ -102,8 +106,8 @@ class Comparison(ReportPart):
     differences: list[RunDifference]
     rescored: list[str] = Field(description="Queries whose baseline list was scored with the current labels")
     unpaired: list[str] = Field(description="Queries in both that could not be judged alike; see `notes`")
-    detectable_difference: float = Field(
-        description="The smallest difference that so many queries show in 4 of 5 trials"
+    detectable_difference: float | None = Field(
+        description="The smallest difference that so many queries show in 4 of 5 trials; null if too few"
     )
     notes: list[str]
 
@@ -148,6 +152,8 @@ def compare_reports(
     criteria_differ = any(
         difference.name.startswith(("criteria.", "answer_threshold")) for difference in differences
     )
+    changes = [_measure_change(name, pairs, seed) for name, pairs in comparable.items() if pairs]
+    unjudged = explain_unjudged(changes)
     return Comparison(
         golden=current.golden.name,
         scored_with=describe_golden_change(change),
@@ -155,7 +161,7 @@ def compare_reports(
         baseline=_summarize_run(baseline),
         current=_summarize_run(current),
         n=len(paired),
-        changes=[_measure_change(name, pairs, seed) for name, pairs in comparable.items() if pairs],
+        changes=changes,
         newly_failing=[query for query in turned if query.current in ("failed", "error")],
         newly_passing=[query for query in turned if query.baseline in ("failed", "error")],
         differences=differences,
@@ -163,6 +169,7 @@ def compare_reports(
         unpaired=list(problems),
         detectable_difference=detectable_difference(len(paired)),
         notes=[
+            *([unjudged] if unjudged else []),
             *note_runs(baseline, current),
             *([CRITERIA_DIFFER] if criteria_differ else []),
             *note_pairs(common, problems),
@@ -189,29 +196,46 @@ def find_regressions(comparison: Comparison, max_regression: float) -> list[str]
     ]
 
 
+def explain_unjudged(changes: Sequence[MeasureChange]) -> str | None:
+    """Say which measures have too few queries to be judged; None if all can be."""
+    unjudged = [change.measure for change in changes if change.verdict == "not judged"]
+    if not unjudged:
+        return None
+    return f"not judged: at least {MIN_QUERIES} queries are needed to compare {', '.join(unjudged)}"
+
+
 def add_baseline_criterion(
     report: ValidationReport, comparison: Comparison, regressions: Sequence[str]
 ) -> ValidationReport:
-    """Add a criterion to a report: no regression against its baseline. With regressions it fails."""
+    """Add a criterion to a report: no regression against its baseline.
+
+    With regressions the report fails. If a measure can't be judged instead, the report has no verdict.
+    """
+    unjudged = None if regressions else explain_unjudged(comparison.changes)
     criterion = Criterion(
         name="baseline",
         target=0,
         value=len(regressions),
-        passed=not regressions,
+        passed=None if unjudged else not regressions,
         n=comparison.n,
-        detail=f"means that fell significantly, and by more than is allowed. {comparison.scored_with}",
+        detail=f"{unjudged or COUNTED_LOSSES}. {comparison.scored_with}",
     )
     criteria = [*report.criteria, criterion]
-    if not regressions or report.verdict == "INVALID":
+    if report.verdict == "INVALID" or not (regressions or unjudged):
         return report.model_copy(update={"criteria": criteria})
     reason = report.summary.partition(": ")[2]
-    summary = f"FAIL: {reason} Worse than the baseline: {'; '.join(regressions)}."
-    return report.model_copy(update={"criteria": criteria, "verdict": "FAIL", "summary": summary})
+    if unjudged:
+        verdict, summary = "INVALID", f"the baseline is {unjudged}. {reason}"
+    else:
+        verdict, summary = "FAIL", f"{reason} Worse than the baseline: {'; '.join(regressions)}."
+    return report.model_copy(
+        update={"criteria": criteria, "verdict": verdict, "summary": f"{verdict}: {summary}"}
+    )
 
 
-def detectable_difference(n: int) -> float:
-    """The smallest difference of means that n paired queries show in 4 of 5 trials; at most 1."""
-    return min(1.0, (Z_95 + Z_80) * PAIRED_SPREAD / math.sqrt(n)) if n else 1.0
+def detectable_difference(n: int) -> float | None:
+    """The smallest difference of means that n paired queries show in 4 of 5 trials; None if n is too few."""
+    return min(1.0, (Z_95 + Z_80) * PAIRED_SPREAD / math.sqrt(n)) if n >= MIN_QUERIES else None
 
 
 def _explain_no_pairs(change: GoldenChange, problems: Mapping[str, str]) -> str:
@@ -284,6 +308,8 @@ def _measure_change(measure: str, pairs: Sequence[QueryPair], seed: int) -> Meas
 def _judge_change(difference: Column, p: float) -> ChangeVerdict:
     if not difference.any():
         return "no change"
+    if len(difference) < MIN_QUERIES:
+        return "not judged"
     if p >= SIGNIFICANT:
         return "no significant change"
     return "better" if difference.sum() > 0 else "worse"

@@ -381,6 +381,19 @@ def test_migration_over_a_copy_that_differs_is_refused(
     assert count == copied
 
 
+def test_refused_migration_with_a_database_asks_for_another_one(
+    embedded: Path, tmp_path: Path, qdrant: Endpoint, servers: dict[str, Any]
+) -> None:
+    shutil.copytree(embedded, tmp_path / "embedded")
+    (tmp_path / "page.md").write_text("# A page\n\nIt is new.\n")
+    name = servers["qdrant_collection"]
+    with Pertinent.open(tmp_path / "embedded", **FAST, qdrant_collection=name) as local:
+        local.migrate_to(qdrant.url, servers["database_url"])
+        local.index(tmp_path / "page.md")
+        with pytest.raises(SyncRefused, match="under another name, with a database of its own"):
+            local.migrate_to(qdrant.url, servers["database_url"])
+
+
 def test_interrupted_migration_with_the_same_catalog_can_be_repeated(
     embedded: Path, qdrant: Endpoint, collection: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,10 +63,11 @@ def _migrate(
             is_same_catalog = copied or target_catalog is None
             if is_same_catalog and _has_every_chunk(catalog, index, made_with):
                 return 0
+        database = "" if target_catalog is None else ", with a database of its own"
         raise SyncRefused(
             f"the collection {settings.qdrant_collection!r} differs from this index: one of them was synced "
             "after the migration. Nothing was changed. Set QDRANT_URL to work with the collection, or "
-            "QDRANT_COLLECTION_NAME to copy this index under another name"
+            f"QDRANT_COLLECTION_NAME to copy this index under another name{database}"
         )
     if target_catalog is not None and not target_catalog.is_empty() and not copied:
         raise SyncRefused("the target catalog already has pages; give Pertinent a database of its own")

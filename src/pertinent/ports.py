@@ -380,4 +380,7 @@ class Source(Protocol):
         """What the user should know about the source, such as that its address is unknown."""
 
     def read(self) -> Iterator[Page | LazyPage | Skipped | Gone | Unreadable]:
-        """Yield every page; an unreadable one is reported with the `source_path` that it had before."""
+        """Yield every page; an unreadable one is reported with the `source_path` that it had before.
+
+        A source that does not know all its pages also yields those that are known to be gone.
+        """

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from pertinent.settings import Settings
 from pertinent.surfaces.http import create_app, server
-from pertinent.surfaces.http.client_address import client_of
+from pertinent.surfaces.http.client_address import identify_client
 from pertinent.surfaces.http.rate_limit import RateLimit
 from pertinent.surfaces.library import Pertinent
 from pertinent.workspace.workspace import Workspace
@@ -374,7 +374,7 @@ def test_wrong_keys_are_rate_limited_by_address(serve: Serve) -> None:
     ],
 )
 def test_limits_count_an_ipv6_network_as_one_client(first: str, second: str, *, same: bool) -> None:
-    assert (client_of(first) == client_of(second)) == same
+    assert (identify_client(first) == identify_client(second)) == same
 
 
 def test_rate_limit_without_keys_is_per_address(serve: Serve) -> None:

@@ -50,9 +50,9 @@ def get_async(url: str, max_bytes: int) -> httpx.Response:
 @pytest.mark.parametrize(
     ("body", "encoding", "problem"),
     [
-        (gzip.compress(b"x" * 2001), "gzip", "larger than"),
+        (gzip.compress(b"x" * 2001, mtime=0), "gzip", "larger than"),
         (b"x" * 2001, "identity", "larger than"),
-        (gzip.compress(gzip.compress(b"x")), "gzip, gzip", "encoded as gzip, gzip, which was not requested"),
+        (gzip.compress(gzip.compress(b"x", mtime=0), mtime=0), "gzip, gzip", "encoded as gzip, gzip, which"),
         (b"x", "br", "encoded as br, which was not requested"),
         (b"x", "gzip", "ends in the middle"),
     ],

@@ -97,7 +97,7 @@ def take_inventory(index: IndexReader, catalog: CatalogReader) -> Inventory:
 
 
 def find_unreadable_pages(stored: Inventory) -> list[Finding]:
-    """Find pages that can't be read from the catalog; their words are counted as what can be read."""
+    """Find pages that can't be read from the catalog; their words are not counted."""
     if not stored.unreadable:
         return []
     document_ids = sorted(stored.unreadable)

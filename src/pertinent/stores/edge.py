@@ -21,7 +21,7 @@ from ..ports import Entry, Vector
 from ..search.bm25 import Bm25
 from ..types import Candidates, Chunk, Filters, PointId, StoredPoint
 from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
-from .edge_lock import index_locked, lock_folder
+from .edge_lock import lock_folder, make_lock_error
 from .payload import KEYWORDS, filter_conditions, find_damaged_filters, to_chunk, to_payload
 
 _PAGE_SIZE = 512
@@ -391,7 +391,7 @@ def _translate_errors(folder: Path) -> Iterator[None]:
         raise
     except BaseException as error:  # a panic in Rust is not an Exception
         if "WouldBlock" in str(error):
-            raise index_locked(folder) from error
+            raise make_lock_error(folder) from error
         if "Not enough space" in str(error):
             raise IndexFailure(f"the disk of {folder} is nearly full: {error}. {MAKE_SPACE}") from error
         raise IndexFailure(

@@ -30,11 +30,11 @@ def lock_folder(folder: Path) -> IO[bytes]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             file.close()
-            raise index_locked(folder) from error
+            raise make_lock_error(folder) from error
     return file
 
 
-def index_locked(folder: Path) -> IndexLocked:
+def make_lock_error(folder: Path) -> IndexLocked:
     """Say that the index is open elsewhere, and what to do."""
     return IndexLocked(
         f"another process, or another Pertinent in this one, has the index in {folder} open: wait for it to "

@@ -86,7 +86,7 @@ class Unreadable:
     source_path: str
     reason: str
     path_identifies_page: bool = True
-    """Whether the path names the page. If not, it may be any missing page, and none may be removed."""
+    """Whether the path names the page. If not, it may be any page, and only `Gone` pages are removed."""
     url: str = ""
     """The page's address if known: another kind of source may have used another path for it."""
     is_page: bool = True

@@ -75,7 +75,7 @@ def load_report(path: str | os.PathLike[str]) -> ValidationReport:
 
 
 def _lacks_fields(value: object) -> bool:
-    """Whether a part of a report was filled with a default; `save` writes every field."""
+    """Whether a part of a report was filled with a default; `save_report` writes every field."""
     if isinstance(value, ReportPart):
         names = type(value).model_fields
         return not names.keys() <= value.model_fields_set or any(

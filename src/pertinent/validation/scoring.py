@@ -90,17 +90,17 @@ def judge_outcomes(
         resolved: The labels by query id.
         criteria: The P@5 that a query must reach, and the further measures to compute.
     """
-    labels_of = [resolved[outcome.query.id] for outcome in outcomes]
-    texts = [query_labels.text_grades for query_labels in labels_of]
-    results = _list_text_ids([outcome.results for outcome in outcomes], labels_of, golden.unit)
-    rankings = _list_text_ids([outcome.deep_results for outcome in outcomes], labels_of, golden.unit)
+    resolved_queries = [resolved[outcome.query.id] for outcome in outcomes]
+    texts = [query_labels.text_grades for query_labels in resolved_queries]
+    results = _list_text_ids([outcome.results for outcome in outcomes], resolved_queries, golden.unit)
+    rankings = _list_text_ids([outcome.deep_results for outcome in outcomes], resolved_queries, golden.unit)
     judges_precision = preflight.can_judge_precision(golden, resolved, criteria)
     needed = math.ceil(criteria.precision_at_5 * TOP - 1e-9) if judges_precision else 1
     further = [name for name in criteria.at_least if name not in (*MEASURES, metrics.SPAN_RECALL)]
     table = evaluate_lists(results, rankings, texts, [*MEASURES, *further])
     cases = []
     for index, outcome in enumerate(outcomes):
-        query_labels = labels_of[index]
+        query_labels = resolved_queries[index]
         labels = label_ranking(results[index], texts[index])
         measures = {name: float(column[index]) for name, column in table.items()}
         measures |= seed_figures(labels)
@@ -124,12 +124,12 @@ def judge_outcomes(
 
 
 def _list_text_ids(
-    lists: Sequence[Sequence[Hit]], labels_of: Sequence[ResolvedQuery], unit: Unit
+    lists: Sequence[Sequence[Hit]], resolved_queries: Sequence[ResolvedQuery], unit: Unit
 ) -> list[tuple[str, ...]]:
     """Return the ids of each list; copies of a text share one."""
     return [
         tuple(map(query_labels.text_id, result_ids(hits, unit)))
-        for hits, query_labels in zip(lists, labels_of, strict=True)
+        for hits, query_labels in zip(lists, resolved_queries, strict=True)
     ]
 
 
@@ -147,9 +147,10 @@ def evaluate_lists(
         judgments: The grades of each query by id.
         names: The measures.
     """
-    near = [name for name in names if measures_results(name)]
-    far = [name for name in names if name not in near]
-    table = metrics.evaluate_all(results, judgments, near) | metrics.evaluate_all(rankings, judgments, far)
+    of_results = [name for name in names if measures_results(name)]
+    of_rankings = [name for name in names if name not in of_results]
+    table = metrics.evaluate_all(results, judgments, of_results)
+    table |= metrics.evaluate_all(rankings, judgments, of_rankings)
     return {name: table[name] for name in names}
 
 

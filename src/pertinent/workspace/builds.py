@@ -41,7 +41,7 @@ class IndexBuilds:
 
     def begin(self, settings: Fingerprint) -> tuple[Fingerprint, VectorIndex]:
         """Return a build to fill: an interrupted one with the same settings, or a new one."""
-        begun, new = self.catalog().building(), self.number(settings)
+        begun, new = self.catalog().building(), self.assign_number(settings)
         if begun is not None and begun.build in set(self.builds.numbers()) - self._recorded_numbers():
             if replace(settings, build=begun.build) == begun and (index := self._reopen(begun)):
                 return begun, index
@@ -49,7 +49,7 @@ class IndexBuilds:
         self.catalog().begin_build(new)
         return new, self.builds.open(new)
 
-    def number(self, settings: Fingerprint) -> Fingerprint:
+    def assign_number(self, settings: Fingerprint) -> Fingerprint:
         """Return the fingerprint of a new build, with a number that no build has.
 
         A catalog may be new and the index not: what is in that index is unknown.

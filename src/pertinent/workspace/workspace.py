@@ -157,7 +157,7 @@ class Workspace:
             if self._index is None:
                 fingerprint = self.writable_catalog().fingerprint()
                 if fingerprint is None:
-                    fingerprint = self.builds.number(self.make_fingerprint(self.embedder()))
+                    fingerprint = self.builds.assign_number(self.make_fingerprint(self.embedder()))
                     self.writable_catalog().set_fingerprint(fingerprint)
                 self._index, self._number = self._open_build(fingerprint), fingerprint.build
             return self._index

@@ -111,6 +111,8 @@ def test_config_gives_the_address_of_the_exported_object(code: str) -> None:
         "const baseUrl = '/' + name;\nexport default {title: 'T', url: 'https://x.example', baseUrl};",
         "const config = {title: 'T', url: 'https://x.example', baseUrl: '/'};\n"
         "if (isPreview) config.baseUrl = '/preview/';\nexport default config;",
+        "const config = {title: 'T', url: 'https://x.example', baseUrl: '/'};\n"
+        "config['baseUrl'] = '/preview/';\nexport default config;",
         "const a = b, b = a;\nexport default {title: 'T', url: 'https://x.example', baseUrl: a};",
         "export default {...common, presets: []};\nconst link = {title: 'A', url: 'https://a.example'};",
     ],
@@ -154,6 +156,12 @@ def test_config_gives_the_route_in_names_and_resolved_packages(code: str) -> Non
 )
 def test_config_that_computes_the_options_of_its_docs_gives_no_route(field: str) -> None:
     assert [plugin.route for plugin in parse(f"export default {{{SITE}, {field}}}").docs] == [None]
+
+
+def test_config_with_options_that_are_assigned_later_gives_no_route() -> None:
+    code = f"const config = {{{SITE}, presets: [['classic', {{docs: {{}}}}]]}};\n"
+    code += "config.presets[0][1].docs.routeBasePath = '/';\nexport default config;"
+    assert [plugin.route for plugin in parse(code).docs] == [None]
 
 
 def test_config_gives_the_paths_of_versions() -> None:
@@ -215,6 +223,12 @@ def test_config_options_may_be_cast_to_their_type() -> None:
 def test_config_gives_the_default_locale(translations: str, locale: str) -> None:
     config = parse_config(f"module.exports = {{title: 'B', baseUrl: '/', {translations}}}", Path("/site"))
     assert config.locale == locale
+
+
+def test_config_with_a_locale_that_is_assigned_later_has_none() -> None:
+    code = "const c = {baseUrl: '/', i18n: {defaultLocale: 'en'}};\n"
+    code += "c.i18n.defaultLocale = 'fr';\nexport default c;"
+    assert parse(code).locale == ""
 
 
 def test_config_gives_the_markdown_format() -> None:

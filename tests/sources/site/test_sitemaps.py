@@ -44,7 +44,7 @@ def test_parse_sitemap_separates_translations_and_images_from_pages() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        gzip.compress(sitemap("https://x.example/a").encode()),
+        gzip.compress(sitemap("https://x.example/a").encode(), mtime=0),
         b"\xef\xbb\xbf" + sitemap("https://x.example/a").encode(),
         sitemap("https://x.example/a").replace("UTF-8", "UTF-16").encode("utf-16"),
         b"https://x.example/a\n",

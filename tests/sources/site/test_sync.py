@@ -273,6 +273,20 @@ def test_page_that_is_gone_at_one_spelling_stays_indexed(
     assert site.requested_paths.count("/guide/") <= 3
 
 
+def test_pages_that_are_gone_are_removed_although_a_limit_is_reached(
+    site: LocalSite, index: SiteIndex
+) -> None:
+    serve_linked_pages(site, "/gone", "/unlinked")
+    site.pages |= {"/gone": page("Gone"), "/unlinked": page("Unlinked"), "/deep": page("Deep")}
+    index.sync()
+    serve_linked_pages(site)
+    del site.pages["/gone"]
+    site.pages["/docs/p0"] = page("P0", links("/deep"))
+    summary = index.sync(limits=replace(FAST_LIMITS, depth=1))
+    assert summary.pages_removed == 1
+    assert "/unlinked" in index.paths()
+
+
 def test_shrunk_site_is_refused(site: LocalSite, index: SiteIndex) -> None:
     site.book(*NAMES)
     index.sync()

@@ -88,12 +88,18 @@ class _CodeParser:
                 yield self._parse_object(index)[0]
 
     def iterate_assigned_fields(self) -> Iterator[str]:
-        """Yield the name of each field that the code assigns to, of any object."""
-        texts = [text for _, text in self._tokens]
-        for index, (target, sign) in enumerate(pairwise(texts)):
-            _, dot, field = target.partition(".")
-            if dot and sign == "=" and not self._is_text(index + 2, "="):
-                yield field
+        """Yield the name of each field that the code assigns to, or to a part of it, of any object."""
+        for index, (kind, target) in enumerate(self._tokens):
+            if kind != "word" or target.startswith("."):
+                continue
+            path, end = target, index + 1
+            while self._is_text(end, "[") and end in self._partners:  # `config['url']`, `presets[0].docs`
+                path += "." + self._tokens[end + 1][1].strip("'\"`")
+                end = self._partners[end] + 1
+                end += end < len(self._tokens) and self._tokens[end][1].startswith(".")
+            field = path.split(".")[1:2]
+            if field and self._is_text(end, "=") and not self._is_text(end + 1, "="):
+                yield field[0]
 
     def _find_constants(self) -> Mapping[str, int | None]:
         """Find the value of each `const`; None if it is declared twice, or has no value."""

@@ -199,7 +199,7 @@ class Crawl:
 
     def _queue_known_pages(self) -> bool:
         """Queue the pages of earlier crawls, if links may be missing; return whether there are any."""
-        if self._may_miss_pages:
+        if self._may_miss_pages or self._frontier.has_left_out_pages:
             for address in self._cache.known_addresses.values():
                 self._check_time()
                 self._frontier.add(address, 1)
@@ -209,14 +209,14 @@ class Crawl:
         try:
             return visit.result(timeout=max(self._end - time.monotonic(), 0.0))
         except TimeoutError:
-            raise self._out_of_time(1 + submitted) from None
+            raise self._make_timeout_error(1 + submitted) from None
 
     def _check_time(self) -> None:
         """End the crawl if its time is over; robots.txt may make each link slow."""
         if time.monotonic() > self._end:
-            raise self._out_of_time(1)
+            raise self._make_timeout_error(1)
 
-    def _out_of_time(self, submitted: int) -> _CrawlEnded:
+    def _make_timeout_error(self, submitted: int) -> _CrawlEnded:
         remaining = submitted + len(self._frontier)
         return _CrawlEnded(
             f"stopped after {self._limits.crawl_seconds:g} s, with {remaining:,} or more addresses left "

@@ -151,6 +151,11 @@ class Frontier:
             if page.url in self._gone:
                 self.retry(page)
 
+    @property
+    def has_left_out_pages(self) -> bool:
+        """Whether pages were left out because of a limit, so that any missing page may be one of them."""
+        return not all(problem.path_identifies_page for problem in self._left_out.values())
+
     def problems(self) -> list[Unreadable]:
         """What was left out because of a limit, one for each reason."""
         return list(self._left_out.values())

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...identity import is_loopback
 from ..running_service import TOKEN_PREFIX
-from .client_address import client_of
+from .client_address import identify_client
 from .errors import ApiError, error_response
 from .observability import Observer
 from .rate_limit import RateLimit
@@ -253,7 +253,7 @@ def _explain_refusal(scope: Scope, key: bytes) -> str:
 
 
 def _read_client(scope: Scope) -> str:
-    return client_of((scope.get("client") or ("unknown",))[0])
+    return identify_client((scope.get("client") or ("unknown",))[0])
 
 
 def _read_key(headers: Headers) -> bytes:

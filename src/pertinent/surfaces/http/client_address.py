@@ -8,13 +8,13 @@ IPV6_PREFIX = 64
 """A client of IPv6 usually has a network of this prefix, and could use another address each time."""
 
 
-def client_of(address: str) -> str:
+def identify_client(address: str) -> str:
     """Return the client behind an address: the address itself, or the network of an IPv6 address.
 
     Examples:
-        >>> client_of("203.0.113.7")
+        >>> identify_client("203.0.113.7")
         '203.0.113.7'
-        >>> client_of("2001:db8::7")
+        >>> identify_client("2001:db8::7")
         '2001:db8::/64'
     """
     try:

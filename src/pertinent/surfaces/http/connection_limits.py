@@ -6,7 +6,7 @@ import math
 import time
 from collections import Counter
 
-from .client_address import client_of
+from .client_address import identify_client
 from .errors import ApiError
 from .observability import Observer
 from .trusted_proxies import TrustedProxies
@@ -68,7 +68,7 @@ class ConnectionLimits:
         if self.open >= self._total:
             self._record_refusal("max_connections", address)
             return ApiError(503, "service_unavailable", "too many connections; try again later", _RETRY)
-        client = client_of(address)
+        client = identify_client(address)
         if self._by_client[client] >= self._per_address and address not in self._proxies:
             self._record_refusal("max_connections_per_address", address)
             message = f"this address has {self._per_address} connections; close some, or try again later"
@@ -80,7 +80,7 @@ class ConnectionLimits:
     def release(self, address: str) -> None:
         """Forget a connection that `admit` has counted."""
         self.open -= 1
-        client = client_of(address)
+        client = identify_client(address)
         self._by_client[client] -= 1
         if not self._by_client[client]:
             del self._by_client[client]

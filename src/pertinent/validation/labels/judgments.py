@@ -38,7 +38,7 @@ NOTE_MAX = 1000
 MAX_JUDGES = 50
 """How many judges a golden set can have: the agreement of every two of them is measured."""
 
-CACHED_LINES = 10_000
+CACHED_LINES = 50_000
 """How many lines are kept parsed: each judgment reads the whole log."""
 
 

@@ -129,7 +129,7 @@ class _Corpus:
         by_url = self._by_url.get(unquote(canonical_url(url)), []) if url else []
         return [page for page in by_path if page in by_url] or by_path or by_url
 
-    def may_have_become(self, label: Label, page: IndexedPage) -> bool:
+    def may_be_moved_page(self, label: Label, page: IndexedPage) -> bool:
         """Whether the page that a label names, which is gone, may be this one under another address."""
         names = (label.page, label.url, self._addresses.get(label.page or ""))
         return share_page_name(filter(None, names), filter(None, (page.page.source_path, page.page.url)))
@@ -243,7 +243,7 @@ def _match_anchor(label: Label, anchor: str, pages: Sequence[IndexedPage], corpu
         best = _best_match([_match_spans(spans, "sections have this anchor") for spans in sections])
         return best or _Match("lost", detail=_explain_missing_section(pages[0], anchor))
     elsewhere = corpus.by_anchor.get(anchor, [])
-    if len(elsewhere) == 1 and corpus.may_have_become(label, elsewhere[0]):
+    if len(elsewhere) == 1 and corpus.may_be_moved_page(label, elsewhere[0]):
         return _Match("relocated", elsewhere[0].find_sections(anchor), f"now on {elsewhere[0].name}")
     if not elsewhere:
         return _Match("lost", detail=f"the page is gone, and no other has a section {anchor}")
@@ -309,7 +309,7 @@ def _match_elsewhere(label: Label, quote: str, pages: Sequence[IndexedPage], cor
         hits = [(page, list(filter(page.is_findable, page.find_reading(reading)))) for page in candidates]
         hits = [(page, spans) for page, spans in hits if spans]
         matches = sum(len(spans) for _, spans in hits)
-        is_same_page = not pages and matches == 1 and corpus.may_have_become(label, hits[0][0])
+        is_same_page = not pages and matches == 1 and corpus.may_be_moved_page(label, hits[0][0])
         if matches and not is_same_page and max(map(len, reading.parts)) < MIN_SIMILAR_LENGTH:
             names = format_list([page.name for page, _ in hits], MAX_CANDIDATES)
             count = format_count(matches, "place has", "places have")

@@ -13,6 +13,7 @@ PertinentError
 ├── RerankerError                   the reranker or its service failed
 └── StoreError                      a store failed
     ├── IndexFailure                the vector index failed or can't be reached
+    │   ├── IndexUnreachable        the server of the vector index does not answer
     │   └── IndexLocked             another process has the embedded index open
     └── CatalogFailure              the catalog failed or can't be reached
         └── DamagedPage             a page in the catalog can't be read
@@ -99,6 +100,10 @@ class StoreError(PertinentError):
 
 class IndexFailure(StoreError):
     """The vector index failed or can't be reached."""
+
+
+class IndexUnreachable(IndexFailure):
+    """The server of the vector index does not answer."""
 
 
 class IndexLocked(IndexFailure):

@@ -362,3 +362,14 @@ def test_doctor_names_reindex_if_the_index_is_lost(run: Run, indexed: Path) -> N
 def test_doctor_counts_the_pages_of_the_catalog(run: Run, indexed: Path) -> None:
     seen = {check["name"]: check["seen"] for check in json.loads(run("doctor", "--json").stdout)["checks"]}
     assert seen["catalog"] == f"answers; {len(PAGES)} pages"
+
+
+def test_doctor_says_what_to_do_if_the_qdrant_server_is_down(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("QDRANT_URL", "http://127.0.0.1:9")
+    result = run("doctor", "--folder", str(tmp_path / "data"), "--json")
+    assert result.exit_code == 3
+    (finding,) = [finding for check in json.loads(result.stdout)["checks"] for finding in check["findings"]]
+    assert "can't be reached" in finding["problem"]
+    assert finding["run"] == "start the Qdrant server or correct its address, then run this again"

@@ -186,6 +186,15 @@ class TestLabelling:
         service.client.headers.update({"sec-fetch-site": "same-origin", "origin": "https://own.example"})
         assert service.client.post(f"{LABELS}/undo", json={}).status_code == 200
 
+    def test_judgment_of_another_origin_is_forbidden(self, serve: Serve, golden: Path) -> None:
+        """Browsers send no `Sec-Fetch-Site` to a service on plain HTTP, other than on this machine."""
+        service = serve(golden=golden)
+        passage = next_passage(service)
+        service.client.headers["origin"] = "http://evil.example"
+        problem(judge(service, passage, 2), 403, "forbidden")
+        service.client.headers["origin"] = str(service.client.base_url)
+        assert judge(service, passage, 2).status_code == 200
+
     def test_labels_without_a_golden_set_explain_the_setting(self, service: Service) -> None:
         for response in (
             service.client.get(f"{LABELS}/next"),

@@ -20,6 +20,7 @@ from ..errors import (
     FingerprintMismatch,
     IndexFailure,
     IndexLocked,
+    IndexUnreachable,
     NotFound,
     PertinentError,
     RerankerError,
@@ -323,6 +324,7 @@ _REMEDIES: tuple[tuple[type[PertinentError], str], ...] = (
     (NotFound, "`pertinent index SOURCE`"),
     (FingerprintMismatch, "`pertinent reindex`, or restore the settings that the index was made with"),
     (IndexLocked, "end the other process, then run this again"),
+    (IndexUnreachable, "start the Qdrant server or correct its address, then run this again"),
     (IndexFailure, "`pertinent reindex`, which rebuilds the index from the texts in the catalog"),
     (
         StoreError,

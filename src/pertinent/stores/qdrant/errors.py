@@ -15,7 +15,7 @@ import orjson
 from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
-from ...errors import DimensionMismatch, IndexFailure, PertinentError
+from ...errors import DimensionMismatch, IndexFailure, IndexUnreachable, PertinentError
 
 _WRONG_DIMENSION = re.compile(r"expected dim: (\d+), got (\d+)")
 _MESSAGE_MAX = 200
@@ -24,7 +24,7 @@ _UNREADABLE = (ValueError, TypeError, AttributeError, KeyError, AssertionError, 
 """The errors of code that reads a response of another form: the client checks few of its fields."""
 
 
-class TemporaryFailure(IndexFailure):
+class TemporaryFailure(IndexUnreachable):
     """A failure that is worth a retry, after `retry_after` seconds if the server has said so."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:

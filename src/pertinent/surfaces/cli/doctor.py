@@ -11,7 +11,7 @@ import typer
 from ..._internal.messages import format_count
 from ...errors import InvalidInput
 from .error_reporting import BACKEND_FAILED, INCOMPLETE
-from .global_options import JsonFlag, get_global_options
+from .global_options import JsonFlag, get_global_options, print_retries
 from .terminal import one_line, print_json, render, symbol, write
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def doctor(
         raise InvalidInput("--at", "needs --links")
     if base_url and not at:
         raise InvalidInput("--base-url", "needs --at")
+    print_retries()
     checks: list[Check] = []
     with ExitStack() as stack:
         site_anchors = stack.enter_context(SiteAnchors(at, base_url)) if links else None

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
+from starlette.datastructures import Headers
 
 from ...errors import NotFound
 from ...limits import check_count
@@ -205,9 +206,17 @@ def _refuse_other_sites(request: Request) -> None:
         # Browsers send other types across sites without a preflight.
         raise ApiError(400, "validation_error", "body: must be sent with Content-Type: application/json")
     allowed = get_service(request).pertinent.workspace.settings.cors_origins
-    is_cross_site = request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
-    if is_cross_site and request.headers.get("origin") not in allowed:
+    if _is_cross_site(request.headers) and request.headers.get("origin") not in allowed:
         raise ApiError(403, "forbidden", "a judgment must come from a page of this service")
+
+
+def _is_cross_site(headers: Headers) -> bool:
+    """Whether a page of another site sends the request; other programs than browsers send neither header."""
+    if site := headers.get("sec-fetch-site"):
+        return site not in ("none", "same-origin")
+    # Browsers leave it out if the service is reached over plain HTTP by another name than localhost.
+    origin = headers.get("origin")
+    return origin is not None and origin.partition("://")[2] != headers.get("host")
 
 
 def _render_state(state: LabelingState) -> dict[str, Any]:

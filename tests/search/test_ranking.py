@@ -20,6 +20,7 @@ from pertinent.search.name_matcher import NameMatcher
 from pertinent.search.ranking import (
     CANDIDATES,
     FORMULAS,
+    RAW_DECIMALS,
     rank,
     select,
     weigh_features,
@@ -95,9 +96,10 @@ def test_rank_computes_each_score_from_the_features_it_shows(
     for point_id, score, scores in rank_all(candidates, ranking):
         position = candidates.point_ids.index(point_id)
         if candidates.cosine:
-            assert scores.cosine == min(max(candidates.cosine[position], 0.0), 1.0)
+            cosine = round(candidates.cosine[position], RAW_DECIMALS)
+            assert scores.cosine == pytest.approx(min(max(cosine, 0.0), 1.0), abs=1e-12)
         if candidates.bm25:
-            share = candidates.bm25[position] / highest
+            share = round(candidates.bm25[position], RAW_DECIMALS) / highest
             assert scores.lexical == pytest.approx(min(math.sqrt(share), 1.0))
         expected = {
             "dense": scores.cosine or 0.0,

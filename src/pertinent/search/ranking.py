@@ -79,6 +79,9 @@ SCORE_MIDPOINT = 0.35
 SCORE_SLOPE = 10.0
 """How fast the score rises around its midpoint."""
 
+RAW_DECIMALS = 6
+"""To how many decimals raw scores are rounded: those of an embedded index and of a server differ by 1e-7."""
+
 CANDIDATE_SIDES: Mapping[Ranking, tuple[str, ...]] = {
     "hybrid": ("dense", "lexical"),
     "dense": ("dense",),
@@ -171,9 +174,9 @@ def rank(
     passages = [points[point_id] for point_id in point_ids]
     cosine = lexical = None
     if candidates.cosine is not None:
-        cosine = scale.apply(np.array(candidates.cosine)[rows])
+        cosine = scale.apply(np.round(candidates.cosine, RAW_DECIMALS)[rows])
     if candidates.bm25 is not None:
-        shares = np.array(candidates.bm25)[rows] / _compute_highest_bm25(query, book)
+        shares = np.round(candidates.bm25, RAW_DECIMALS)[rows] / _compute_highest_bm25(query, book)
         lexical = np.sqrt(np.clip(shares, 0.0, 1.0))
     if ranking == "hybrid":
         evidence_ids = _best_of_each_side(candidates)

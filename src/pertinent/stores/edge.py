@@ -5,9 +5,9 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import IO, Any, Self, cast
+from typing import Any, Self, cast
 from uuid import UUID
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..ports import Entry, Vector
 from ..search.bm25 import Bm25
 from ..types import Candidates, Chunk, Filters, PointId, StoredPoint
 from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
-from .edge_lock import lock_folder, make_lock_error
+from .edge_lock import FolderLock, make_lock_error
 from .payload import KEYWORDS, filter_conditions, find_damaged_filters, to_chunk, to_payload
 
 _PAGE_SIZE = 512
@@ -54,7 +54,7 @@ class EdgeIndex:
     """`ports.VectorIndex` in a folder with a Qdrant shard; one process at a time may open it."""
 
     def __init__(
-        self, shard: qdrant.EdgeShard, lock: IO[bytes], folder: Path, dimension: int, bm25: Bm25
+        self, shard: qdrant.EdgeShard, lock: FolderLock, folder: Path, dimension: int, bm25: Bm25
     ) -> None:
         self._shard = shard
         self._lock = lock
@@ -81,7 +81,7 @@ class EdgeIndex:
             return cls._open_copy(folder, dimension, bm25)
         with _translate_errors(folder), ExitStack() as stack:
             folder.mkdir(parents=True, exist_ok=True)
-            lock = stack.enter_context(lock_folder(folder))
+            lock = stack.enter_context(closing(FolderLock(folder)))
             shard = _open_shard(folder, dimension)
             stack.pop_all()  # `close` releases the lock
         return cls(shard, lock, folder, dimension, bm25 or Bm25())

@@ -6,32 +6,41 @@ process that was refused so late would break the next write of the process that 
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from ..errors import IndexLocked
 
 LOCK_NAME = "pertinent.lock"
 
 
-def lock_folder(folder: Path) -> IO[bytes]:
-    """Lock a folder until the returned file is closed.
+class FolderLock:
+    """Locks a folder until it is closed or deleted, as the shard in the folder is.
 
     Raises:
-        IndexLocked: Another process, or another object of this one, has locked it.
+        IndexLocked: Another process, or another object of this one, has locked the folder.
     """
-    file = (folder / LOCK_NAME).open("ab")
-    # Windows has no fcntl, and some file systems have no locks: there Qdrant's own lock remains.
-    with suppress(ImportError, OSError):
-        import fcntl
 
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            file.close()
-            raise make_lock_error(folder) from error
-    return file
+    def __init__(self, folder: Path) -> None:
+        self._descriptor: int | None = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o666)
+        # Windows has no fcntl, and some file systems have no locks: there Qdrant's own lock remains.
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                self.close()
+                raise make_lock_error(folder) from error
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    __del__ = close
 
 
 def make_lock_error(folder: Path) -> IndexLocked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -100,33 +100,41 @@ def test_running_process_writes_to_the_new_build(tmp_path: Path, servers: dict[s
         assert later.workspace.index().count() == 2
 
 
+def write_joints(book: Path, text: str) -> None:
+    (book / "joints.md").write_text(f"# Joints\n\n{text}\n", encoding="utf-8")
+
+
+@contextmanager
+def open_two(folder: Path, servers: dict[str, Any]) -> Iterator[tuple[Pertinent, Pertinent]]:
+    """Open the same servers twice, with a book of one page in `folder` that is indexed."""
+    book = folder / "book"
+    book.mkdir()
+    write_joints(book, "A revolute joint turns.")
+    with (
+        Pertinent.open(folder / "a", **FAST, **servers) as first,
+        Pertinent.open(folder / "b", **FAST, **servers) as second,
+    ):
+        first.index(book, base_url="https://book.example")
+        yield first, second
+
+
 def test_sync_stops_when_its_session_in_postgres_is_ended(
     tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = tmp_path / "book"
-    book.mkdir()
-
-    def write(text: str) -> None:
-        (book / "joints.md").write_text(f"# Joints\n\n{text}\n", encoding="utf-8")
-
-    write("A revolute joint turns.")
-    with (
-        Pertinent.open(tmp_path / "a", **FAST, **servers) as first,
-        Pertinent.open(tmp_path / "b", **FAST, **servers) as second,
-    ):
-        first.index(book, base_url="https://book.example")
+    with open_two(tmp_path, servers) as (first, second):
 
         def lose_the_lock(*_: Any) -> Any:
             """The first sync has read an old page when its session ends, and another sync begins."""
             monkeypatch.undo()
             end_session(servers["database_url"], read_holder(first))
-            write("A prismatic joint slides.")
+            write_joints(book, "A prismatic joint slides.")
             second.index(book, base_url="https://book.example")
             return embed_documents(*_)
 
         embed_documents = HashedWords.embed_documents
         monkeypatch.setattr(HashedWords, "embed_documents", lose_the_lock)
-        write("A revolute joint turns between two limits.")
+        write_joints(book, "A revolute joint turns between two limits.")
         with pytest.raises(CatalogFailure, match=r"lock .* was lost.* Run the command again"):
             first.index(book, base_url="https://book.example")
         assert [hit.chunk.text for hit in second.search("joint").hits] == ["A prismatic joint slides."]
@@ -137,29 +145,19 @@ def test_sync_that_loses_its_lock_in_a_write_leaves_no_old_text(
     tmp_path: Path, servers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = tmp_path / "book"
-    book.mkdir()
-
-    def write(text: str) -> None:
-        (book / "joints.md").write_text(f"# Joints\n\n{text}\n", encoding="utf-8")
-
-    write("A revolute joint turns.")
-    with (
-        Pertinent.open(tmp_path / "a", **FAST, **servers) as first,
-        Pertinent.open(tmp_path / "b", **FAST, **servers) as second,
-    ):
-        first.index(book, base_url="https://book.example")
+    with open_two(tmp_path, servers) as (first, second):
 
         def write_late(*arguments: Any) -> None:
             """Lose the lock; another sync writes newer text before these points arrive."""
             monkeypatch.undo()
             end_session(servers["database_url"], read_holder(first))
-            write("A prismatic joint slides.")
+            write_joints(book, "A prismatic joint slides.")
             second.index(book, base_url="https://book.example")
             put(*arguments)
 
         put = QdrantIndex.put
         monkeypatch.setattr(QdrantIndex, "put", write_late)
-        write("A revolute joint turns between two limits.")
+        write_joints(book, "A revolute joint turns between two limits.")
         with pytest.raises(CatalogFailure, match=r"lock .* was lost.* Run the command again"):
             first.index(book, base_url="https://book.example")
         second.index(book, base_url="https://book.example")

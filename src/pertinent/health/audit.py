@@ -82,7 +82,8 @@ def take_inventory(index: IndexReader, catalog: CatalogReader) -> Inventory:
         except DamagedPage as error:
             unreadable[record.document_id] = str(error.__cause__)
             continue
-        pages |= {} if page is None else {record.document_id: page}
+        if page is not None:
+            pages[record.document_id] = page
         rows |= {chunk.chunk_id: chunk for chunk in chunks}
     stored = list(index.scan())
     folders = {name for name, location in catalog.sources().items() if "://" not in location}

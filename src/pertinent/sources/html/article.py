@@ -58,7 +58,7 @@ class Article:
     truncated: bool = False
     """Whether the page was so large that its end was left out."""
     links_complete: bool = True
-    """Whether `links` are all links of the page, as far as they are wanted."""
+    """False if links were left out because of a limit."""
 
 
 def parse_html(

@@ -56,7 +56,7 @@ class HeadingAnchors:
 def _preceding_anchor(heading: LexborNode) -> LexborNode | None:
     """The anchor just before a heading."""
     previous = _skip_blank(heading.prev)
-    if previous is not None and previous.tag == "p":  # a paragraph that was not closed, with it at its end
+    if previous is not None and previous.tag == "p":  # an unclosed paragraph that ends with the anchor
         previous = _skip_blank(previous.last_child)
     return previous if previous is not None and previous.tag in ("a", "span") else None
 

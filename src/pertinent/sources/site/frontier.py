@@ -137,7 +137,7 @@ class Frontier:
         return True
 
     def retry(self, page: QueuedPage) -> None:
-        """Queue a page that is gone at another spelling of its address: now, or once a link has one."""
+        """Retry a missing page at its other spelling (`/a/` for `/a`), if one is known."""
         self._gone.add(page.url)
         address = self._spellings.pop(page.url, None)
         if address and self._robots.allows(address):

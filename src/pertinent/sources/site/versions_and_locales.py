@@ -96,7 +96,7 @@ class Editions:
         self._paths.add(self._path_in_scope(url))
 
     def learn_from_answer(self, url: str) -> None:
-        """Learn that a page exists to which a link leads."""
+        """Learn from a linked page that answered."""
         for prefix in self._linked_versions.add(self._path_in_scope(url)):
             self._editions.setdefault(prefix, Edition("version", prefix[-1]))
 

@@ -39,7 +39,7 @@ def check_files_are_distinct(outputs: Mapping[str, Path], inputs: Iterable[Path]
 
 
 def _is_same_file(first: Path, second: Path) -> bool:
-    """Whether two paths are the same file, also by a link; a device such as /dev/null is none."""
+    """Whether two paths are the same file, also by a link; devices such as /dev/null never match."""
     if first.exists() and not first.is_file():
         return False
     both_exist = first.exists() and second.exists()

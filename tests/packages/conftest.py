@@ -230,6 +230,25 @@ def launch_browser(addresses: dict[str, int]) -> AbstractContextManager[Browser]
     return launch_chromium(f"--host-resolver-rules={rules}")
 
 
+def draw_script(attributes: str = "") -> str:
+    """Return the line that adds the widget to a page."""
+    source = 'src="http://search.example/widget.js"'
+    return f'<script {source} data-key="{PUBLIC_KEY}" {attributes} defer></script>'
+
+
+@contextmanager
+def serve_pages(folder: Path, pages: dict[str, str], service: str) -> Iterator[Browser]:
+    """Serve pages of the other site from the folder, and give a browser that knows the service, too."""
+    for name, page in pages.items():
+        text = f'<!doctype html><html lang="en"><title>{name}</title>{page}'
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    with (
+        serve_sites({"other.example": folder}) as port,
+        launch_browser({"other.example": port, "search.example": read_port(service)}) as browser,
+    ):
+        yield browser
+
+
 def read_port(address: str) -> int:
     """Return the port of an address."""
     port = urlsplit(address).port

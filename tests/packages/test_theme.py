@@ -161,6 +161,30 @@ def test_theme_modal_leads_to_the_search_page(visitor: Visitor) -> None:
     expect(visitor.dialog).to_be_hidden()
 
 
+def test_theme_search_page_searches_the_version_of_the_modal(visit_site: Visit) -> None:
+    visitor = visit_site(f"{HANDBOOK}/docs/1.0/joints")
+    visitor.search("joint")
+    visitor.page.keyboard.press("ArrowUp")
+    visitor.page.keyboard.press("Enter")
+    rows = visitor.page.locator("main .row")
+    box = visitor.page.get_by_role("textbox", name="Search the handbook")
+    # The draft is a page of another site.
+    addresses = ("/docs/1.0/", PREVIEW)
+    for query in ("joint", "revolute"):
+        box.fill(query)
+        expect(visitor.page).to_have_url(f"{HANDBOOK}/search/?q={query}&version=docs-default-1.0")
+        visitor.page.reload()
+        expect(visitor.page.locator("main .snippet").first).to_be_visible()
+        links = [row.get_attribute("href") or "" for row in rows.all()]
+        assert {link.startswith(addresses) for link in links} == {True}
+    # The search in the navbar of this page is for the same version.
+    visitor.page.get_by_role("button", name="Search", exact=True).click()
+    visitor.search("joint")
+    links = [option.get_attribute("href") or "" for option in visitor.options.all()]
+    assert links.pop() == "/search/?q=joint&version=docs-default-1.0"
+    assert {link.startswith(addresses) for link in links} == {True}
+
+
 @pytest.mark.parametrize("host", [HANDBOOK, PREVIEW])
 @pytest.mark.parametrize("docs", ["/docs/", "/docs/1.0/", "/de/docs/", "/de/docs/1.0/"])
 def test_theme_contextual_search_stays_in_version_and_locale(visit_site: Visit, host: str, docs: str) -> None:

@@ -25,7 +25,7 @@ export class SearchModal {
     this.dialog.addEventListener("close", () => this.restoreScrolling());
     this.dialog.addEventListener("keydown", (event) => this.keepFocus(event));
     attachStyles(this.host).append(this.dialog);
-    document.body.append(this.host);
+    this.attach();
     this.disconnect = this.panel.connect();
   }
 
@@ -34,11 +34,23 @@ export class SearchModal {
     this.host.dataset["theme"] = theme;
   }
 
+  /** Whether the modal is in the page; a router may have removed it. */
+  get isConnected(): boolean {
+    return this.host.isConnected;
+  }
+
+  /** Put the modal into the page, closed, unless it is there. */
+  attach(): void {
+    if (this.isConnected) return;
+    this.close();
+    document.body.append(this.host);
+  }
+
   open(): void {
     if (this.dialog.open) return;
+    this.dialog.showModal();
     this.earlierOverflow ??= this.scrolling.overflow;
     this.scrolling.overflow = "hidden";
-    this.dialog.showModal();
     this.panel.input.focus();
     this.panel.refresh();
   }

@@ -85,9 +85,10 @@ export class SearchPanel {
     this.changeQuery(query);
   }
 
-  /** Draw the recent searches again, and select what was typed before. */
+  /** Draw the recent searches again, and select what was typed before; if its search failed, search again. */
   refresh(): void {
     this.input.select();
+    if (this.failure) this.search();
     this.render();
   }
 
@@ -211,7 +212,8 @@ export class SearchPanel {
       this.failure = error instanceof SearchFailure ? error : new SearchFailure("failed", String(error));
       if (this.failure.kind === "rateLimited") {
         const wait = Math.min(this.failure.retryAfter || 1, LONGEST_WAIT_S);
-        this.timer = window.setTimeout(() => this.search(), wait * 1000);
+        // In a closed modal, nobody waits for the results.
+        this.timer = window.setTimeout(() => this.element.checkVisibility() && this.search(), wait * 1000);
       }
     }
     this.render();
@@ -290,8 +292,8 @@ export class SearchPanel {
     if (!title) return create("div", { class: "group", ...(!isPage && { role: "presentation" }) }, ...elements);
     const id = `group-${number}`;
     const heading = isPage
-      ? create("h2", { class: "group-title", id }, title)
-      : create("div", { class: "group-title", id, role: "presentation" }, title);
+      ? create("h2", { class: "group-title", dir: "auto", id }, title)
+      : create("div", { class: "group-title", dir: "auto", id, role: "presentation" }, title);
     const group = { class: "group", ...(!isPage && { role: "group", "aria-labelledby": id }) };
     return create("div", group, heading, ...elements);
   }

@@ -26,7 +26,7 @@ export function drawNames(suggestions: Suggestion[], query: string, getLink: (ur
   const paths = findPaths(suggestions.map(({ title, section, url }) => ({ label: `${title}\n${section}`, url })));
   return suggestions.map((suggestion, number) => {
     const headings = suggestion.section ? suggestion.section.split(SEPARATOR) : [];
-    const name = create("span", { class: "name" });
+    const name = create("span", { class: "name", dir: "auto" });
     appendName(name, headings.at(-1) ?? (suggestion.title || suggestion.url), query);
     const parents = headings.length ? [suggestion.title, ...headings.slice(0, -1)].filter(Boolean) : [];
     const row = drawLink(getLink(suggestion.url), suggestion.is_page ? ICONS.page : ICONS.section, name);
@@ -70,9 +70,9 @@ function decodePath(url: string): string {
 }
 
 function drawHit({ chunk_id, snippet, highlights, metadata }: Hit, query: string, getLink: (url: string) => string): Row {
-  const path = create("span", { class: "name" });
+  const path = create("span", { class: "name", dir: "auto" });
   appendName(path, metadata.section || metadata.document_title, query);
-  const text = create("span", { class: "snippet" });
+  const text = create("span", { class: "snippet", dir: "auto" });
   appendSnippet(text, snippet, highlights);
   const url = metadata.anchor ? `${metadata.url}#${metadata.anchor}` : metadata.url;
   const icon = metadata.section ? ICONS.section : ICONS.page;

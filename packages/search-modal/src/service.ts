@@ -60,7 +60,7 @@ export class SearchService {
   async suggest(text: string, count: number, scope: SearchScope, signal: AbortSignal): Promise<Suggestion[]> {
     const isRestricted = Boolean(scope.url) || Boolean(scope.excludedUrls?.length);
     const parameters = { q: text, limit: String(isRestricted ? MAX_NAMES : count) };
-    const { suggestions } = await this.request<{ suggestions: Suggestion[] }>("api/v1/suggest", parameters, { signal });
+    const { suggestions } = await this.request("api/v1/suggest", parameters, { signal }, checkSuggestions);
     return suggestions.filter((suggestion) => isInScope(suggestion.url, scope)).slice(0, count);
   }
 
@@ -85,17 +85,20 @@ export class SearchService {
     };
     const headers = { "Content-Type": "application/json" };
     const options = { method: "POST", headers, body: JSON.stringify(body), signal };
-    const answer = await this.request<Answer>("api/v1/search", {}, options);
+    const answer = await this.request("api/v1/search", {}, options, checkAnswer);
     const results = answer.results.filter((hit) => isInScope(hit.metadata.url, scope)).slice(0, count);
     return { ...answer, results };
   }
 
+  /** Send a request, and return its body, which `check` refuses if a field is missing. */
   private async request<Body>(
     path: string, parameters: Record<string, string>, { signal, ...options }: RequestInit & { signal: AbortSignal },
+    check: (body: Body) => void,
   ): Promise<Body> {
     const timeout = AbortSignal.timeout(TIMEOUT_S * 1000);
     try {
-      return await this.send<Body>(path, parameters, { ...options, signal: AbortSignal.any([signal, timeout]) });
+      const response = await this.send(path, parameters, { ...options, signal: AbortSignal.any([signal, timeout]) });
+      return await this.readBody(response, check);
     } catch (error) {
       if (signal.aborted || !timeout.aborted) throw error;
       const message = `Pertinent at ${this.base} did not answer within ${TIMEOUT_S} s.`;
@@ -104,7 +107,7 @@ export class SearchService {
     }
   }
 
-  private async send<Body>(path: string, parameters: Record<string, string>, options: RequestInit): Promise<Body> {
+  private async send(path: string, parameters: Record<string, string>, options: RequestInit): Promise<Response> {
     // The public key is sent in the address: with a header of its own, each request would need a preflight.
     const query = new URLSearchParams({ ...parameters, ...(this.apiKey && { key: this.apiKey }) });
     const address = `${this.base}${path}?${query}`;
@@ -118,21 +121,56 @@ export class SearchService {
         `${location.origin}, and the page's content security policy must allow connections to it.`);
       throw new SearchFailure(navigator.onLine ? "unreachable" : "offline", String(error));
     }
-    if (response.ok) return await response.json() as Body;
+    if (response.ok) return response;
     // A proxy may answer with anything.
     const failure = await response.json().catch(() => null) as { message?: unknown } | null;
     const message = typeof failure?.message === "string" ? failure.message : `HTTP ${response.status}`;
     options.signal?.throwIfAborted();
     const kind = KINDS[response.status] ?? "failed";
-    if (kind === "refused") this.report(`Pertinent refused the search: ${message}`);
+    if (kind === "refused") {
+      this.report(
+        `Pertinent refused the search: ${message}. A web page needs one of the service's public_keys, never one of its ` +
+        "api_keys: as data-key of the widget, or as apiKey of the theme.");
+    }
     if (kind === "failed") this.report(`Pertinent failed to search: ${message}`);
     const retryAfter = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0;
     throw new SearchFailure(kind, message, Math.max(0, retryAfter));
+  }
+
+  /** Return the body of a successful response; another server may have sent anything. */
+  private async readBody<Body>(response: Response, check: (body: Body) => void): Promise<Body> {
+    const text = await response.text();
+    try {
+      const body = JSON.parse(text) as Body;
+      check(body);
+      return body;
+    } catch (error) {
+      this.report(`What answers at ${this.base} is not Pertinent, or another version of it: ${error}`);
+      throw new SearchFailure("unavailable", String(error));
+    }
   }
 
   /** Tell the owners of the site what to check: in the console, and once, although each letter is a request. */
   private report(message: string): void {
     if (!this.reported.has(message)) console.error(message);
     this.reported.add(message);
+  }
+}
+
+function checkSuggestions({ suggestions }: { suggestions: Suggestion[] }): void {
+  for (const { title, section, url } of suggestions) checkTexts({ title, section, url });
+}
+
+function checkAnswer({ results }: Answer): void {
+  for (const { snippet, highlights, metadata: { url, section, document_title } } of results) {
+    checkTexts({ snippet, url, section, document_title });
+    if (!Array.isArray(highlights)) throw new TypeError("highlights is not a list");
+  }
+}
+
+/** Throw an error if one of the fields is not a text. */
+function checkTexts(fields: Record<string, unknown>): void {
+  for (const [name, text] of Object.entries(fields)) {
+    if (typeof text !== "string") throw new TypeError(`${name} is not a text`);
   }
 }

@@ -9,11 +9,33 @@ import { completeTexts, type Texts } from "./texts";
 
 const THEMES = ["auto", "light", "dark"];
 
+/** A running search. */
+interface Widget {
+  script: HTMLScriptElement;
+  remove: () => void;
+}
+
+declare global {
+  interface Window {
+    /** The widget of this page. */
+    pertinentWidget?: Widget;
+  }
+}
+
+/** Start the search, unless the page has one. */
 function start(script: HTMLScriptElement): void {
+  const earlier = window.pertinentWidget;
+  // A router replaced the body that had its script.
+  if (earlier && !earlier.script.isConnected) earlier.remove();
+  removeClones();
   if (document.querySelector("[data-pertinent=modal]")) {
     reportMistake("this page has the search already, so this script does nothing.");
     return;
   }
+  window.pertinentWidget = createWidget(script);
+}
+
+function createWidget(script: HTMLScriptElement): Widget {
   const { key, placeholder, target, theme = "auto" } = script.dataset;
   const scope = readScope(script.dataset["scope"]);
   if (!THEMES.includes(theme)) reportMistake(`data-theme must be one of ${THEMES.join(", ")}, not "${theme}".`);
@@ -24,13 +46,44 @@ function start(script: HTMLScriptElement): void {
     ...(scope && { getScope: () => scope }),
     translations: readTranslations(script.dataset["translations"]),
   };
-  const parent = target ? findElement(target) : null;
-  if (target && !parent) reportMistake(`no element of this page matches data-target="${target}"; the button is in the corner.`);
   const modal = new SearchModal(options);
   modal.setTheme(theme as ColorTheme);
-  const button = drawButton(completeTexts(options.translations), theme, !parent, () => modal.open());
+  const button = drawButton(completeTexts(options.translations), theme, () => modal.open());
+  const findParent = () => target ? findElement(target) : null;
+  if (target && !findParent()) reportMistake(`no element of this page matches data-target="${target}"; the button is in the corner.`);
+  placeButton(button, findParent());
+  const stopListening = listenToShortcuts(() => modal.toggle(), () => modal.open());
+  // Routers replace the body, or what is in it, and know nothing of the search.
+  const observer = new MutationObserver(() => {
+    if (!document.body) return;
+    const parent = findParent();
+    const isPlaced = button.isConnected && (!parent || button.parentElement === parent);
+    if (modal.isConnected && isPlaced) return;
+    removeClones();
+    modal.attach();
+    if (!isPlaced) placeButton(button, parent);
+  });
+  observer.observe(document, { childList: true, subtree: true });
+  const remove = () => {
+    observer.disconnect();
+    stopListening();
+    modal.remove();
+    button.remove();
+  };
+  return { script, remove };
+}
+
+/** Remove elements of the search that a router copied: a copy has no shadow tree. */
+function removeClones(): void {
+  for (const host of document.querySelectorAll("[data-pertinent]")) {
+    if (!host.shadowRoot) host.remove();
+  }
+}
+
+/** Put the button into an element, or into the corner of the page. */
+function placeButton(button: HTMLElement, parent: Element | null): void {
+  button.shadowRoot?.querySelector("button")?.classList.toggle("floating", !parent);
   (parent ?? document.body).append(button);
-  listenToShortcuts(() => modal.toggle(), () => modal.open());
 }
 
 function findElement(selector: string): Element | null {
@@ -64,11 +117,11 @@ function readTranslations(json: string | undefined): Partial<Texts> {
   }
 }
 
-function drawButton(texts: Texts, theme: string, isFloating: boolean, onClick: () => void): HTMLElement {
+function drawButton(texts: Texts, theme: string, onClick: () => void): HTMLElement {
   const host = create("div", { "data-pertinent": "button", "data-theme": theme });
   const keys = create("kbd", { "aria-hidden": "true" }, `${getModifierName()} K`);
   attachStyles(host).append(createButton(
-    { class: isFloating ? "open-button floating" : "open-button", "aria-keyshortcuts": "Control+K Meta+K" },
+    { class: "open-button", "aria-keyshortcuts": "Control+K Meta+K" },
     onClick, createIcon(ICONS.search), create("span", {}, texts.button), keys));
   return host;
 }

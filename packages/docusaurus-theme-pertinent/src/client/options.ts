@@ -6,7 +6,7 @@ import useDocusaurusContext from "@docusaurus/useDocusaurusContext";
 import { applyTrailingSlash } from "@docusaurus/utils-common";
 import { completeTexts, type SearchOptions, type Texts } from "../search-modal/index";
 import { isRoute } from "./routes";
-import { listOrigins, useScope } from "./scope";
+import { listOrigins, useReaderContext } from "./scope";
 
 interface Configuration {
   url: string;
@@ -35,15 +35,15 @@ export function usePertinentOptions(): SearchOptions {
   const { siteConfig: { url: siteUrl, baseUrl, trailingSlash } } = useDocusaurusContext();
   const { contextual, ...configuration } = useConfiguration();
   const history = useHistory();
-  const scope = useScope();
-  // The search asks for the scope when it needs it.
-  const currentScope = useRef(scope);
-  currentScope.current = scope;
+  const context = useReaderContext();
+  // The search asks for the context when it needs it.
+  const reader = useRef(context);
+  reader.current = context;
   return useMemo(() => {
     const makeLink = (path: string) => applyTrailingSlash(path, { trailingSlash, baseUrl });
     return {
       ...configuration,
-      getScope: () => (contextual ? currentScope.current : {}),
+      getScope: () => (contextual ? reader.current.scope : {}),
       // Pages of this site are opened on the host that the reader is on, which may be a preview.
       getLink: (url) => {
         const origin = listOrigins(siteUrl).find((candidate) => url.startsWith(`${candidate}/`));
@@ -57,7 +57,10 @@ export function usePertinentOptions(): SearchOptions {
         if (isOwnPage) history.push(link);
         return isOwnPage;
       },
-      getSearchPageLink: (query) => makeLink(`${baseUrl}search?${new URLSearchParams({ q: query })}`),
+      getSearchPageLink: (query) => {
+        const parameters = new URLSearchParams({ q: query, ...(contextual && reader.current.parameters) });
+        return makeLink(`${baseUrl}search?${parameters}`);
+      },
     };
   }, []);
 }

@@ -1,6 +1,7 @@
 // The pages of the reader's version and locale.
 
 import ExecutionEnvironment from "@docusaurus/ExecutionEnvironment";
+import { useLocation } from "@docusaurus/router";
 import {
   useActivePluginAndVersion, useAllDocsData, useDocsPreferredVersionByPluginId,
 } from "@docusaurus/plugin-content-docs/client";
@@ -13,17 +14,33 @@ export function listOrigins(url: string): string[] {
   return ExecutionEnvironment.canUseDOM && location.origin !== url ? [url, location.origin] : [url];
 }
 
-/** Return the scope of a search from the current page: one version of each docs, and the current locale. */
-export function useScope(): SearchScope {
+/** What a search from the current page is about. */
+export interface ReaderContext {
+  /** One version of each docs, and the current locale. */
+  scope: SearchScope;
+  /** The parameters that tell the search page the reader's version; none if it is the one that it would choose. */
+  parameters: { version?: string };
+}
+
+/** Return the reader's version and locale: of the page that is read, or of the address of the search page. */
+export function useReaderContext(): ReaderContext {
   const { siteConfig: { url, baseUrl }, i18n } = useDocusaurusContext();
   const docs = useAllDocsData();
   const active = useActivePluginAndVersion();
   const preferred = useDocsPreferredVersionByPluginId();
+  const addressed = new URLSearchParams(useLocation().search).get("version");
   const included = [url + baseUrl];
   const excluded = listOtherLocales(i18n, url, baseUrl);
+  const parameters: ReaderContext["parameters"] = {};
   for (const [id, { versions }] of Object.entries(docs)) {
-    const current = active?.activePlugin.pluginId === id ? active.activeVersion : undefined;
-    const chosen = current ?? preferred[id] ?? versions.find((version) => version.isLast);
+    // Docusaurus gives the pages of a version this tag, for searches.
+    const getTag = (version: { name: string }) => `docs-${id}-${version.name}`;
+    const current = active?.activePlugin.pluginId === id
+      ? active.activeVersion
+      : versions.find((version) => getTag(version) === addressed);
+    const usual = preferred[id] ?? versions.find((version) => version.isLast);
+    const chosen = current ?? usual;
+    if (chosen && chosen.name !== usual?.name) parameters.version = getTag(chosen);
     for (const version of versions) {
       (version.name === chosen?.name ? included : excluded).push(url + version.path);
     }
@@ -34,7 +51,7 @@ export function useScope(): SearchScope {
   const scope = { excludedUrls: expand(excluded), includedUrls: expand(included) };
   // The service leaves out the other locales itself, if it has the pages of one origin.
   const canFilterByUrl = i18n.currentLocale !== i18n.defaultLocale && origins.length === 1;
-  return canFilterByUrl ? { ...scope, url: url + baseUrl } : scope;
+  return { scope: canFilterByUrl ? { ...scope, url: url + baseUrl } : scope, parameters };
 }
 
 /** Return the addresses of all locales but the current one. */

@@ -31,8 +31,12 @@ function SearchResults(): ReactNode {
 
   useEffect(() => {
     const updateAddress = (query: string) => {
-      const parameters = query ? `?${new URLSearchParams({ q: query })}` : "";
-      if (parameters !== history.location.search) history.replace({ search: parameters });
+      // The other parameter is the reader's version.
+      const parameters = new URLSearchParams(history.location.search);
+      if (query) parameters.set("q", query);
+      else parameters.delete("q");
+      const address = parameters.size ? `?${parameters}` : "";
+      if (address !== history.location.search) history.replace({ search: address });
     };
     const created = new SearchResultsPage(parent.current!, options, updateAddress);
     page.current = created;

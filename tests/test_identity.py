@@ -73,6 +73,9 @@ def test_point_id_is_a_uuid_of_the_chunk_id(text: str) -> None:
         ("https://book.example:443/a#part", "https://book.example/a"),
         ("http://book.example:8080/a/", "http://book.example:8080/a"),
         ("file:///srv/docs/a.md", "file:///srv/docs/a.md"),
+        ("https://book.example/指南", "https://book.example/%E6%8C%87%E5%8D%97"),
+        ("https://book.example/caf%c3%a9/%61", "https://book.example/caf%C3%A9/a"),
+        ("https://book.example/(odd)%2Fa", "https://book.example/(odd)%2Fa"),
     ],
 )
 def test_canonical_url_is_the_same_for_all_forms(url: str, canonical: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
+import string
 import unicodedata
 import uuid
 from collections import Counter
@@ -26,6 +27,11 @@ _POINTS = uuid.UUID("6b3a8f0e-2d3c-5b0e-9f6e-70657274696e")
 _WORD = re.compile(r"[^\w]+")
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
+
+UNESCAPED = "/%:@!$&'()*+,;=~[]|"
+"""The signs that stand unescaped in the path of an address."""
 
 
 def content_hash(text: str) -> str:
@@ -47,9 +53,9 @@ def ascii_slug(text: str, limit: int = SLUG_MAX) -> str:
 
 
 def canonical_url(url: str) -> str:
-    """Return the canonical address of a page: no fragment, no `index.html`, no trailing slash."""
+    """Return the canonical address of a page: escaped, no fragment, no `index.html`, no trailing slash."""
     scheme, host, path, query, _ = urlsplit(url)
-    path = re.sub(r"/index\.html?$", "/", path)
+    path = re.sub(r"/index\.html?$", "/", escape_address(path, errors="replace"))
     if len(path) > 1:
         path = path.rstrip("/") or "/"
     if scheme in ("http", "https"):
@@ -57,6 +63,27 @@ def canonical_url(url: str) -> str:
         host = host.removesuffix(":80") if scheme == "http" else host.removesuffix(":443")
         path = path or "/"
     return urlunsplit((scheme.lower(), host, path, query, ""))
+
+
+def escape_address(text: str, unescaped: str = UNESCAPED, errors: str = "strict") -> str:
+    """Escape what must be escaped in a part of an address, and nothing else.
+
+    Args:
+        text: The path or the query.
+        unescaped: The signs that are left as they are.
+        errors: What to do with half of a surrogate pair, as for `str.encode`.
+
+    >>> escape_address("/caf\u00e9/caf%c3%a9/%7Ejoint")
+    '/caf%C3%A9/caf%C3%A9/~joint'
+    """
+    if "%" in text:
+        text = _ESCAPE.sub(_normalize_escape, text)
+    return quote(text, safe=unescaped, errors=errors)
+
+
+def _normalize_escape(escape: re.Match[str]) -> str:
+    character = chr(int(escape[1], 16))
+    return character if character in _UNRESERVED else escape[0].upper()
 
 
 def is_url(text: str) -> bool:
@@ -92,6 +119,14 @@ def document_id(key: str, readable: str = "") -> str:
     """Return a page's id: part of its slug, for people, and a hash of the key that identifies it."""
     slug = ascii_slug(readable or urlsplit(key).path, limit=16)
     return f"{slug or 'page'}-{digest(key, length=12)}"
+
+
+def page_key(url: str, document: str) -> tuple[str, str]:
+    """Return what identifies a page even if its slug, and so its id, changes.
+
+    That is its url, and the hash in its id, because documents of a corpus may share a url.
+    """
+    return url, document.rpartition("-")[2]
 
 
 def chunk_ids(document: str, texts: Iterable[str]) -> Iterator[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
-from ..types import FrontMatter
+from ..types import FRONT_MATTER_MAX, FrontMatter
 
 _WORD = re.compile(r"\w+")
 _WORD_BATCH = 10_000
@@ -19,17 +18,33 @@ def split_keywords(keywords: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, names)))
 
 
-def drop_repetitions(front_matter: FrontMatter, title: str, text: str) -> FrontMatter:
+def shorten_front_matter(front_matter: FrontMatter, title: str, text: str) -> FrontMatter:
     """Drop a description that is part of the text, and a label that is the same as the title.
 
-    Docusaurus uses the first line of a page as its description if it has none.
+    Docusaurus uses the first line of a page as its description if it has none. Of a long field, only
+    what can be searched for is kept.
     """
     description, label = front_matter.description, front_matter.sidebar_label
     if _contains_words(text, list(_split_words(description))):
         description = ""
     if list(_split_words(label)) == list(_split_words(title)):
         label = ""
-    return replace(front_matter, description=description, sidebar_label=label)
+    return FrontMatter(
+        description[:FRONT_MATTER_MAX],
+        _first_names(front_matter.keywords),
+        _first_names(front_matter.tags),
+        label[:FRONT_MATTER_MAX],
+    )
+
+
+def _first_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the first names, as many as can be searched for."""
+    first: list[str] = []
+    for name in names:
+        if sum(map(len, first)) >= FRONT_MATTER_MAX:
+            break
+        first.append(name[:FRONT_MATTER_MAX])
+    return tuple(first)
 
 
 def _split_words(text: str) -> Iterator[str]:

@@ -9,9 +9,11 @@ from .chunks import (
     PointId,
     StoredPoint,
     damaged_points,
+    find_shared_ids,
     last_heading,
     readable_chunks,
 )
+from .commits import CommitIds
 from .languages import CJK_LANGUAGES, LANGUAGES, NO_LANGUAGE
 from .pages import (
     FRONT_MATTER_MAX,
@@ -55,6 +57,7 @@ __all__ = [
     "BlockKind",
     "Candidates",
     "Chunk",
+    "CommitIds",
     "DamagedPoint",
     "Excluded",
     "Filters",
@@ -76,6 +79,7 @@ __all__ = [
     "Vocabulary",
     "WordCounts",
     "damaged_points",
+    "find_shared_ids",
     "last_heading",
     "readable_chunks",
 ]

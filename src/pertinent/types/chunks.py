@@ -47,6 +47,12 @@ class Chunk:
         """Start and end in the page's text; None if unknown."""
         return (self.start, self.end) if self.start >= 0 else (None, None)
 
+    def is_slice_of(self, page_text: str) -> bool:
+        """Return whether the chunk's text is what the page's text has at its span."""
+        # A slice would allow an end behind the page, and a start that counts from its end.
+        fits = self.start >= 0 and self.end - self.start == len(self.text)
+        return fits and page_text.startswith(self.text, self.start)
+
     @property
     def citation(self) -> str:
         """The address of the passage on its page."""
@@ -109,3 +115,11 @@ def readable_chunks(points: Iterable[StoredPoint]) -> Iterator[Chunk]:
 def damaged_points(points: Iterable[StoredPoint]) -> Iterator[DamagedPoint]:
     """Return the points that can't be read."""
     return (point for point in points if isinstance(point, DamagedPoint))
+
+
+def find_shared_ids(chunks: Iterable[Chunk]) -> list[str]:
+    """Return the ids that several texts share: labels and results can't be told apart by them."""
+    texts: dict[str, str] = {}
+    return sorted(
+        {chunk.chunk_id for chunk in chunks if texts.setdefault(chunk.chunk_id, chunk.text) != chunk.text}
+    )

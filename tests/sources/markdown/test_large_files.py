@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown import large_files
+from pertinent.sources.markdown import MarkdownSource, large_files
 from pertinent.sources.markdown.parser import DocumentParser
 from pertinent.sources.markdown.symlinks import LinkBoundary
+from pertinent.sources.normal_form import Piece
+from pertinent.types import Page, Unreadable
 
 _BLOCKS = (
     "# Title",
@@ -21,6 +23,9 @@ _BLOCKS = (
     "[far]: https://other.example",
     "- first\n- second\n\n  ## in a list\n\n- third",
     "1. one\n2. two",
+    "3. three\n3. four\n\n   - nested\n3. five",
+    " - item 1\n  - item 2\n   - item 3\n    - item 4\n     - not an item",
+    "- a\n  - b\n - c\n   - d\nlazy\n* e\n-\n-",
     "```python\n# a comment\n\n# another, below a blank line\n[far]: https://code.example\n```",
     "~~~\n```\n\n# not a heading\n~~~",
     "````md\n```\n\n# not a heading\n```\n````",
@@ -71,3 +76,40 @@ def test_constructs_that_reach_beyond_headings_are_not_divided(construct: str) -
     assert large_files.is_divisible(filler)
     assert not large_files.is_divisible(f"{filler}{construct}\n\n{filler}")
     assert not large_files.is_divisible("# Heading\n\nA paragraph.\n\n")
+
+
+def parse(content: str) -> list[Piece]:
+    return DocumentParser(Path(), LinkBoundary([])).parse(Path("page.md"), {}, content)
+
+
+def test_long_list_is_parsed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    monkeypatch.setattr(large_files, "check_size", lambda part: sizes.append(len(part)))
+    assert len(parse("- an item of a list\n" * 60_000)) == 60_000
+    assert max(sizes) < 2 * large_files.PART_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 300_000,
+        "> a\n" * 600_000,
+        "<div>\n\n</div>\n\n" + "- a\n" * 500_000,
+    ],
+    ids=["table", "quote", "file with a tag"],
+)
+def test_page_that_would_need_gigabytes_is_refused_before_it_is_parsed(content: str) -> None:
+    with pytest.raises(large_files.PageTooLarge, match="Divide it into several pages"):
+        parse(content)
+
+
+def test_page_that_is_too_large_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("# Good\n\nSome text.\n")
+    (tmp_path / "large.md").write_text("# Large\n\n<b>\n" + "a\n\n" * 500_000)
+    (tmp_path / "shows.mdx").write_text("import Large from './_large.md'\n\n<Large />\n")
+    (tmp_path / "_large.md").write_text("a | b\n" * 300_000)
+    pages = list(MarkdownSource(tmp_path).read())
+    unreadable = {page.source_path: page.reason for page in pages if isinstance(page, Unreadable)}
+    assert [page.title for page in pages if isinstance(page, Page)] == ["Good"]
+    assert "more than 500,000 lines" in unreadable[f"{tmp_path.name}/large.md"]
+    assert "_large.md, which it imports, has more than" in unreadable[f"{tmp_path.name}/shows.mdx"]

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from pertinent.errors import InvalidInput, SourceError
-from pertinent.indexing.plan import hash_page
+from pertinent.indexing.page_hash import hash_page
 from pertinent.sources import open_source
 from pertinent.sources.markdown import MarkdownSource
+from pertinent.sources.markdown.source import UNKNOWN_ADDRESS
 from pertinent.types import FrontMatter, Page, Unreadable
 
 from .conftest import WriteBook, read_pages, read_skipped, read_source
@@ -239,6 +240,7 @@ def test_title_becomes_a_heading_if_the_page_has_none(write_book: WriteBook) -> 
             "c.md": "text\n\n## Sub\n\nmore",
             "d.md": "---\ntitle: Given\nhide_title: true\n---\ntext",
             "e.md": "# A `code` *emph* title {#tid}\n",
+            "f.md": "---\ntitle: |\n  Two\n  lines\n---\ntext",
         }
     )
     titles = {path[-4]: (page.title, page.text.split("\n")[0]) for path, page in read_pages(root).items()}
@@ -248,6 +250,7 @@ def test_title_becomes_a_heading_if_the_page_has_none(write_book: WriteBook) -> 
         "c": ("c", "# c"),
         "d": ("Given", "text"),
         "e": ("A code emph title", "# A code emph title"),
+        "f": ("Two lines", "# Two lines"),
     }
 
 
@@ -526,6 +529,20 @@ def test_wrong_path_or_base_url_says_what_to_give(write_book: WriteBook, tmp_pat
         MarkdownSource(write_book({"a.md": "x"}), base_url="handbook.example")
     with pytest.raises(InvalidInput, match="base_url"):
         MarkdownSource(write_book({"a.md": "x"}), base_url="https://handbook.example/my docs")
+
+
+def test_password_in_the_address_of_a_site_is_not_cited(write_book: WriteBook) -> None:
+    address = "https://name:secret@handbook.example"
+    root = write_book(
+        {"docusaurus.config.js": CONFIG.replace("https://handbook.example", address), "docs/a.md": "x"}
+    )
+    source = MarkdownSource(root)
+    assert source.notes == (UNKNOWN_ADDRESS,)
+    (page,) = read_pages(root).values()
+    assert page.url == (root / "docs/a.md").as_uri()
+    with pytest.raises(InvalidInput, match="base_url: must not contain a user name") as error:
+        MarkdownSource(root, base_url=address)
+    assert "secret" not in str(error.value)
 
 
 def test_file_without_permission_is_reported(write_book: WriteBook, monkeypatch: pytest.MonkeyPatch) -> None:

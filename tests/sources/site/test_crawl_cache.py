@@ -194,6 +194,23 @@ def test_interrupted_crawl_is_resumed(site: LocalSite, cache_file: Path) -> None
     assert len([path for path in site.requested_paths if "/docs/" in path]) == 30
 
 
+def test_crawl_in_daily_parts_is_resumed_until_it_is_complete(site: LocalSite, cache_file: Path) -> None:
+    names = [f"p{number}" for number in range(30)]
+    site.book(*names)
+    limits = replace(FAST_LIMITS, connections=1)
+    for _ in range(3):
+        results = SiteSource(site.address, cache_file=cache_file, limits=limits).read()
+        assert len(list(islice(results, 10))) == 10
+        results.close()  # type: ignore[attr-defined]
+        with database(cache_file) as cache:
+            cache.execute("update responses set fetched_at = fetched_at - 86400")
+            cache.execute("update crawls set started_at = started_at - 86400")
+    site.clear_requests()
+    pages, _ = crawl(site, cache_file=cache_file, limits=limits)
+    assert len(pages) == 30
+    assert not {f"/docs/{name}" for name in names[:10]} & set(site.requested_paths)
+
+
 def test_old_interrupted_crawl_is_not_resumed(
     site: LocalSite, cached_crawl: Crawl, cache_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

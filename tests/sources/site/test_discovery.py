@@ -10,7 +10,11 @@ import pytest
 
 from pertinent.errors import SourceError
 from pertinent.sources.site import SiteSource
+from pertinent.sources.site.discovery import discover_pages
+from pertinent.sources.site.fetch import Fetcher
 from pertinent.sources.site.page_filter import PageFilter
+from pertinent.sources.site.scope import open_scope
+from pertinent.sources.site.versions_and_locales import Translation
 from pertinent.types import LazyPage, Skipped, Unreadable
 
 from .conftest import FAST_LIMITS, check_incomplete, crawl
@@ -326,6 +330,19 @@ def test_dead_link_does_not_make_a_folder_a_version(site: LocalSite) -> None:
     assert list(crawl(site)[0]) == ["/", *paths]
 
 
+def test_dead_link_does_not_hide_a_version_that_pages_declare(site: LocalSite) -> None:
+    paths = [f"/docs/2.0/{name}" for name in "ab"]
+    site.pages |= {path: doc(path[-1], path, version="2.0") for path in paths}
+    site.pages["/"] = page("Home", links("/docs/a", *paths))
+    assert sorted(crawl(site)[0]) == ["/", *paths]
+
+
+def test_declared_version_with_any_name_that_is_linked_before_its_twin_is_left_out(site: LocalSite) -> None:
+    site.pages |= {"/docs/a": doc("a", "new", version="2.0"), "/docs/blue/a": doc("a", "old", version="blue")}
+    site.pages["/"] = page("Home", links("/docs/blue/a", "/docs/a"))
+    assert list(crawl(site)[0]) == ["/", "/docs/a"]
+
+
 def test_version_that_is_linked_before_its_twins_is_left_out(site: LocalSite) -> None:
     current, upcoming = ([f"/docs/{version}{name}" for name in ("a", "b")] for version in ("", "next/"))
     site.pages |= {path: page(path) for path in (*current, *upcoming)}
@@ -540,3 +557,26 @@ def test_repeated_robots_headers_all_count(site: LocalSite) -> None:
         page("B").encode(),
     )
     assert list(crawl(site)[0]) == ["/docs/a"]
+
+
+def test_relative_addresses_in_a_sitemap_are_resolved(site: LocalSite) -> None:
+    site.book("a", "b")
+    site.pages["/sitemap.xml"] = "<urlset><url><loc>/docs/a</loc></url><url><loc>docs/b</loc></url></urlset>"
+    assert list(crawl(site)[0]) == ["/docs/a", "/docs/b"]
+
+
+def test_translations_in_a_sitemap_are_not_kept(site: LocalSite) -> None:
+    """Each page may list 200 addresses of 2,000 characters."""
+    others = "".join(f'<x:link hreflang="l{n}" href="{site.address}/{n}/{"a" * 1900}"/>' for n in range(150))
+    default = f'<x:link hreflang="x-default" href="{site.address}/docs/0"/>'
+    listed = "".join(
+        f'<url><loc>{site.address}/docs/{n}</loc><x:link hreflang="fr" href="{site.address}/docs/{n}"/>'
+        f"{default}{others}</url>"
+        for n in range(20)
+    )
+    site.pages["/sitemap.xml"] = f'<urlset xmlns:x="http://www.w3.org/1999/xhtml">{listed}</urlset>'
+    scope = open_scope(site.address + "/")
+    with Fetcher(scope, FAST_LIMITS) as fetcher:
+        translations = discover_pages(scope, fetcher, FAST_LIMITS).translations
+    assert len(translations) == 19
+    assert set(translations.values()) == {Translation("fr", f"{site.address}/docs/0")}

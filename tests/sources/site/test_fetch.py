@@ -16,7 +16,7 @@ from pertinent.sources.site import SiteSource
 from pertinent.sources.site.fetch import Fetcher
 from pertinent.sources.site.responses import FetchFailed, PageGone
 from pertinent.sources.site.scope import open_scope
-from pertinent.types import LazyPage
+from pertinent.types import LazyPage, Unreadable
 
 from . import tls
 from .conftest import FAST_LIMITS, crawl
@@ -260,7 +260,14 @@ def test_redirect_is_reported_without_its_password(site: LocalSite) -> None:
     site.book("a", "b")
     target = {"Location": "http://me:secret@other.example/a"}
     site.pages["/docs/a"] = lambda request: request.send(status=302, headers=target)
-    _, unreadable = crawl(site)
-    assert [problem.reason for problem in unreadable] == [
+    results = SiteSource(site.address + "/", limits=FAST_LIMITS).read()
+    assert [result.reason for result in results if isinstance(result, Unreadable)] == [
         "redirects to http://other.example/a, which is not on this host"
     ]
+
+
+def test_proxy_that_needs_a_password_is_named(site: LocalSite) -> None:
+    site.book("a")
+    site.pages["/docs/a"] = lambda request: request.send(status=407)
+    _, (problem,) = crawl(site)
+    assert "HTTP 407: the proxy needs a user name" in problem.reason

@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 from pertinent.errors import SourceError
-from pertinent.sources.site import CrawlLimits
-from pertinent.types import Unreadable
+from pertinent.sources.site import CrawlLimits, SiteSource
+from pertinent.types import LazyPage, Unreadable
 
 from .conftest import FAST_LIMITS, check_incomplete, crawl
 from .server import Behaviour, LocalSite, Request, links, page, served, sitemap, sitemap_index
@@ -146,8 +147,13 @@ def test_number_of_redirects_is_limited(site: LocalSite) -> None:
     "http://[::1]/", "http://[", "//evil.example", "javascript:alert(1)",
 ])  # fmt: skip
 def test_redirect_to_another_host_is_not_followed(site: LocalSite, target: str) -> None:
-    reason = only(site, lambda r: r.send(status=302, headers={"Location": target})).reason
-    assert "which is not on this host" in reason
+    site.book("a", "b")
+    site.pages["/docs/b"] = lambda r: r.send(status=302, headers={"Location": target})
+    results = list(SiteSource(site.address + "/", limits=SMALL).read())
+    assert [result.page().source_path for result in results if isinstance(result, LazyPage)] == ["/docs/a"]
+    (problem,) = [result for result in results if isinstance(result, Unreadable)]
+    assert "which is not on this host" in problem.reason
+    assert not problem.is_page
 
 
 @pytest.mark.parametrize(
@@ -335,9 +341,14 @@ def test_ipv6_site_is_crawled() -> None:
 
 def test_crawl_ends_when_the_site_goes_down(site: LocalSite) -> None:
     site.book(*(f"p{number}" for number in range(60)))
-    for number in range(3, 60):
-        site.pages[f"/docs/p{number}"] = lambda r: r.raw(b"")
-    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=5, connections=2, attempts=1))
+    requests = count()
+
+    def answer_three_times(request: Request) -> None:
+        request.raw(b"") if next(requests) >= 3 else request.send(page(request.path))
+
+    for number in range(60):
+        site.pages[f"/docs/p{number}"] = answer_three_times
+    pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=5, connections=1, attempts=1))
     assert len(pages) == 3
     assert [problem.path_identifies_page for problem in unreadable] == [False] * 6
     assert "no longer answers: 5 pages in a row" in unreadable[-1].reason
@@ -429,3 +440,28 @@ def test_last_line_of_a_cut_robots_txt_is_left_out(site: LocalSite) -> None:
     padding = "#" * (500 * 1024 - len(head) - len("\nDisallow: /docs"))
     site.pages["/robots.txt"] = f"{head}{padding}\n{cut}" + "Disallow: /x\n" * 1000
     assert list(crawl(site)[0]) == ["/docs/a"]
+
+
+def test_crawl_goes_on_if_only_some_pages_fail(site: LocalSite, cache_file: Path) -> None:
+    names = [f"p{number}" for number in range(20)]
+    site.book(*names)
+    for name in names[3:15]:
+        site.pages[f"/docs/{name}"] = lambda r: r.send(status=500)
+    limits = replace(FAST_LIMITS, failures=5, attempts=1)
+    for title in ("Old", "New"):
+        site.pages["/docs/p0"] = page(title)
+        pages, unreadable = crawl(site, cache_file=cache_file, limits=limits)
+        assert sorted(pages) == sorted(f"/docs/{name}" for name in names[:3] + names[15:])
+        assert pages["/docs/p0"].title == title
+        assert len(unreadable) == 12
+
+
+def test_crawl_of_a_site_that_went_down_is_not_resumed(site: LocalSite, cache_file: Path) -> None:
+    site.book("a", "b", "c", "d")
+    for path in ("/", "/docs/b", "/docs/c", "/docs/d"):
+        site.pages[path] = lambda r: r.raw(b"")
+    limits = replace(FAST_LIMITS, failures=3, attempts=1)
+    crawl(site, cache_file=cache_file, limits=limits)
+    site.pages["/docs/a"] = page("Changed")
+    pages, _ = crawl(site, cache_file=cache_file, limits=limits)
+    assert pages["/docs/a"].title == "Changed"

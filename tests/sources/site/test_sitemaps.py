@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 
 import pytest
 
@@ -119,3 +120,17 @@ def test_parse_sitemap_limits_the_depth() -> None:
     assert parsed is not None
     assert [page.address for page in parsed.pages] == ["https://x.example/a"]
     assert parsed.problem == "has too many elements inside each other"
+
+
+def test_lines_of_a_text_sitemap_that_are_no_addresses_are_ignored() -> None:
+    parsed = read(b"https://x.example/a\nnot a url\n  https://x.example/b  \r\n")
+    assert parsed is not None
+    assert [page.address for page in parsed.pages] == ["https://x.example/a", "https://x.example/b"]
+
+
+def test_blank_lines_of_a_text_sitemap_take_little_time() -> None:
+    started = time.monotonic()
+    parsed = read(b"https://x.example/a\nno address\n" + b"\n" * 900_000 + b"x", max_bytes=MB)
+    assert parsed is not None
+    assert len(parsed.pages) == 1
+    assert time.monotonic() - started < 10  # by the square of the lines, it would be an hour

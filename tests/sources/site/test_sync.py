@@ -14,7 +14,7 @@ from pertinent.errors import SourceError, SyncRefused
 from pertinent.indexing.sync import SyncSummary
 from pertinent.ports import Source
 from pertinent.sources import open_source
-from pertinent.sources.site import CrawlLimits, SiteSource
+from pertinent.sources.site import CrawlLimits, PageFilter, SiteSource
 from pertinent.sources.site.crawl_cache import SITEMAP_GRACE_SECONDS
 from pertinent.types import FrontMatter, LazyPage, Page
 from pertinent.workspace.workspace import Workspace
@@ -43,11 +43,31 @@ class SiteIndex:
     cache_file: Path
 
     def sync(
-        self, path: str = "", *, limits: CrawlLimits = FAST_LIMITS, base_url: str | None = None
+        self,
+        path: str = "",
+        *,
+        limits: CrawlLimits = FAST_LIMITS,
+        base_url: str | None = None,
+        exclude: tuple[str, ...] = (),
     ) -> SyncSummary:
-        start, cache_file = self.site.address + path, self.cache_file
-        source = SiteSource(start, base_url=base_url, cache_file=cache_file, limits=limits)
+        source = self.open_source(path, limits=limits, base_url=base_url, exclude=exclude)
         return sync_source(self.workspace, source)
+
+    def open_source(
+        self,
+        path: str = "",
+        *,
+        limits: CrawlLimits = FAST_LIMITS,
+        base_url: str | None = None,
+        exclude: tuple[str, ...] = (),
+    ) -> SiteSource:
+        return SiteSource(
+            self.site.address + path,
+            base_url=base_url,
+            cache_file=self.cache_file,
+            limits=limits,
+            page_filter=PageFilter(exclude=exclude),
+        )
 
     def paths(self) -> set[str]:
         return {record.source_path for record in self.workspace.catalog().pages()}
@@ -223,6 +243,46 @@ def test_target_of_a_failing_page_stays_indexed(
     site.pages["/source"] = fail
     assert index.sync().pages_removed == 0
     assert "/target" in index.paths()
+
+
+def test_page_whose_new_target_fails_stays_indexed(site: LocalSite, index: SiteIndex) -> None:
+    """A crawl that changed nothing has seen the redirect; the index has the page at its old address."""
+    site.book(*NAMES)
+    index.sync()
+    site.pages["/docs/p3"] = lambda request: request.send(status=301, headers={"Location": "/docs/q3"})
+    site.pages["/docs/q3"] = page("p3")
+    source = SiteSource(site.address, cache_file=index.cache_file, limits=FAST_LIMITS)
+    index.workspace.create_indexer(NoProgress()).plan(source, dry_run=True)
+    site.pages["/docs/q3"] = lambda request: request.send(status=500)
+    index.sync()
+    assert index.paths() == set(PATHS)
+
+
+def test_new_link_that_leaves_the_host_is_skipped_and_others_are_removed(
+    site: LocalSite, index: SiteIndex
+) -> None:
+    site.book(*NAMES)
+    index.sync()
+    away = {"Location": "https://chat.example/invitation"}
+    site.pages["/docs/chat"] = lambda request: request.send(status=302, headers=away)
+    site.sitemap(*PATHS[1:], "/docs/chat")
+    summary = index.sync()
+    assert index.paths() == set(PATHS[1:])
+    assert not summary.unreadable
+    assert any("chat.example/invitation, which is not on this host" in s.reason for s in summary.skipped)
+
+
+def test_indexed_page_that_leaves_the_host_stays_indexed_without_cache(
+    site: LocalSite, index: SiteIndex
+) -> None:
+    site.book(*NAMES)
+    index.sync()
+    index.cache_file.unlink()
+    login = {"Location": "https://login.example/"}
+    site.pages["/docs/p2"] = lambda request: request.send(status=302, headers=login)
+    summary = index.sync()
+    assert index.paths() == set(PATHS)
+    assert [problem.source_path for problem in summary.unreadable] == ["/docs/p2"]
 
 
 def test_target_of_a_failing_redirect_stays_indexed_without_cache(site: LocalSite, index: SiteIndex) -> None:
@@ -497,3 +557,14 @@ def test_failing_page_stays_indexed_at_the_switch_to_the_site(site: LocalSite, i
     switched = index.sync("/docs/", base_url=f"{BASE_URL}/docs")
     assert (switched.pages_removed, len(switched.unreadable)) == (0, 1)
     assert pages[0].document_id in {record.document_id for record in index.workspace.catalog().pages()}
+
+
+def test_other_version_stays_out_while_the_current_one_fails(site: LocalSite, index: SiteIndex) -> None:
+    current, old = ([f"/docs/{version}{name}" for name in "abcd"] for version in ("", "1.x/"))
+    site.pages |= {"/": page("Home", links(*current, *old))} | {path: page(path) for path in (*current, *old)}
+    index.sync("/")
+    assert index.paths() == {"/", *current}
+    for path in current:
+        site.pages[path] = lambda request: request.send(status=502)
+    index.sync("/")
+    assert index.paths() == {"/", *current}

@@ -140,6 +140,7 @@ def test_late_refusal_is_cleared_by_the_next_answer(clock: Clock) -> None:
 @pytest.mark.usefixtures("short_gaps")
 def test_crawl_ends_when_the_site_is_always_busy(site: LocalSite) -> None:
     let_in(site, [f"p{number}" for number in range(60)], lambda: False)
+    site.pages["/"] = lambda request: request.send("busy", status=503)
     pages, unreadable = crawl(site, limits=replace(FAST_LIMITS, failures=4, connections=1))
     assert pages == {}
     reasons = [problem.reason for problem in unreadable[:-1]]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.sources.site.page_filter import PageFilter
-from pertinent.sources.site.versions_and_locales import Editions
+from pertinent.sources.site.versions_and_locales import Editions, Translation
 
 HOST = "https://book.example"
 
@@ -68,8 +68,7 @@ def test_chapters_years_and_words_are_not_versions(paths: tuple[str, ...]) -> No
 def test_translations_are_recognised_by_hreflang() -> None:
     editions = Editions("", PageFilter())
     english, french = f"{HOST}/hello", f"{HOST}/bonjour"
-    both = {"x-default": english, "en": english, "fr": french}
-    editions.learn_from_sitemap([english, french], {english: both, french: both})
+    editions.learn_from_sitemap([english, french], {french: Translation("fr", english)})
     assert not editions.is_unwanted(english)
     assert editions.is_unwanted(french)
 
@@ -89,7 +88,7 @@ def test_editions_are_learnt_from_pages() -> None:
     editions = Editions("", PageFilter())
     editions.language = "en"
     for path in ("/docs/a", "/docs/beta/a", "/docs/beta/b", "/docs/beta-notes"):
-        editions.learn_from_url(HOST + path)
+        editions.learn_from_answer(HOST + path)
     assert not editions.is_unwanted(f"{HOST}/docs/beta/b")
     editions.learn_from_page(f"{HOST}/docs/beta/a", language="en", version="beta")
     assert editions.is_unwanted(f"{HOST}/docs/beta/a")
@@ -101,6 +100,19 @@ def test_editions_are_learnt_from_pages() -> None:
     assert editions.is_unwanted(f"{HOST}/fr/y")
     editions.learn_from_page(f"{HOST}/words/fr/x", language="en", version="")
     assert not editions.is_unwanted(f"{HOST}/words/fr/x")
+
+
+def test_declared_version_counts_once_its_twin_has_answered() -> None:
+    editions = Editions("", PageFilter())
+    page = f"{HOST}/docs/blue/a"
+    editions.learn_from_page(page, language="en", version="blue")
+    editions.learn_from_answer(page)
+    assert not editions.is_unwanted(page)
+    assert editions.may_be_version(page, "blue")
+    editions.learn_from_answer(f"{HOST}/docs/a")
+    assert editions.is_unwanted(page)
+    assert editions.is_unwanted(f"{HOST}/docs/blue/b")
+    assert not editions.is_unwanted(f"{HOST}/docs/a")
 
 
 def test_editions_are_learnt_from_links() -> None:

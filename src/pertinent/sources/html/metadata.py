@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
+from ...types import NAME_MAX
 from .links import absolute_link
 from .text import collapse_spaces
 
@@ -57,7 +58,7 @@ def read_metadata(page: LexborHTMLParser, url: str) -> PageMetadata:
     metadata = PageMetadata(base=url)
     root = page.root
     language = (root.attributes.get("lang") if root is not None else "") or ""
-    metadata.language = collapse_spaces(language) or None
+    metadata.language = collapse_spaces(language)[:NAME_MAX] or None
     canonical = refresh = noscript_refresh = None
     for node in _head_nodes(page):
         attributes = node.attributes

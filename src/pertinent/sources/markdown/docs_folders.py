@@ -26,7 +26,7 @@ class DocsFolder:
     """A docs folder: `label` begins its source paths, `route` its addresses (None if unknown).
 
     `version` is empty for the version that readers land on, and `next` for the current docs of a site that
-    has versions. `version_path` is its part of the addresses.
+    has versions. `version_path` is its part of the addresses. A version that is not built has no address.
     """
 
     root: Path
@@ -37,6 +37,7 @@ class DocsFolder:
     version: str = ""
     version_path: str = ""
     number_prefixes: bool = True
+    is_built: bool = True
 
 
 PageFile = tuple[DocsFolder, PurePosixPath]
@@ -81,17 +82,21 @@ class DocsTree:
                 count = sum(map(is_page, _walk_markdown(root, root, self.links)))
                 if count:
                     yield Skipped(f"{kind} in {folder}/; index that folder, too, if you want them", count)
-        versions = {
-            folder.version: len(_list_pages(folder, folder.root, self.links))
-            for folder in self.other_versions
-        }
-        if versions:
-            names = ", ".join(sorted(versions))
-            yield Skipped(f"of other versions: {names}; index their folders, too", sum(versions.values()))
+        yield from self._list_skipped_versions("other versions", "; index their folders, too", is_built=True)
+        yield from self._list_skipped_versions("versions that the config leaves out", is_built=False)
         for instance in site.unknown_docs:
             yield Skipped(
                 f"of the docs plugin {instance!r}: the config computes its folder; index that folder, too", 0
             )
+
+    def _list_skipped_versions(self, kind: str, advice: str = "", *, is_built: bool) -> Iterator[Skipped]:
+        versions = {
+            folder.version: len(_list_pages(folder, folder.root, self.links))
+            for folder in self.other_versions
+            if folder.is_built is is_built
+        }
+        if versions:
+            yield Skipped(f"of {kind}: {', '.join(sorted(versions))}{advice}", sum(versions.values()))
 
     def list_files(self) -> tuple[list[PageFile], list[tuple[DocsFolder, OSError]]]:
         """List the file of every page in the order of the paths, and the errors of unreadable folders."""
@@ -189,7 +194,8 @@ def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
     for docs in site.docs:
         prefix = "" if docs.instance == "default" else f"{docs.instance}_"
         names = _version_names(site.root / f"{prefix}versions.json", docs)
-        last = docs.last_version or (names[0] if names else "current")
+        built = _select_versions(docs, names)
+        last = docs.last_version or next((name for name in built if name != "current"), "current")
         current = site.root / docs.path
         candidates = [("current", current, current.resolve().name)]
         for name in names:
@@ -198,11 +204,13 @@ def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
         for name, path, label in candidates:
             version = "" if name == last else "next" if name == "current" else name
             segment = docs.version_paths.get(name, version)
+            is_built = name in built
+            route = docs.route if is_built else None
             if path.is_dir():
+                root = path.resolve()
+                prefixes = docs.number_prefixes
                 folders.append(
-                    DocsFolder(
-                        path.resolve(), label, docs.route, path, version, segment, docs.number_prefixes
-                    )
+                    DocsFolder(root, label, route, path, version, segment, prefixes, is_built=is_built)
                 )
     labels = [folder.label for folder in folders]
     return [
@@ -211,6 +219,12 @@ def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
         else folder
         for folder in folders
     ]
+
+
+def _select_versions(docs: DocsPlugin, names: list[str]) -> list[str]:
+    """Return the versions that the site builds, of the current one and those named, newest first."""
+    available = ["current", *names] if docs.includes_current else names
+    return [name for name in available if docs.only_versions is None or name in docs.only_versions]
 
 
 def _path_label(root: Path, site_root: Path) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from ..._internal.regular_files import read_regular_file
 from ...identity import is_url
@@ -35,6 +36,9 @@ class DocsPlugin:
     instance: str = "default"
     version_paths: Mapping[str, str] = field(default_factory=dict)
     """The paths of versions in addresses, by the name of the version, where the config sets them."""
+    only_versions: tuple[str, ...] | None = None
+    """The names of the versions that the site has (`current` is one); None if it has all."""
+    includes_current: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +102,12 @@ def _rank_site_object(fields: Fields) -> int:
 
 
 def _site_address(config: Fields) -> str | None:
+    """Return the address of the site; None if it is computed, or has a user name, which must not be cited."""
     url, base = config.get("url"), config.get("baseUrl")
     if not isinstance(url, str) or not isinstance(base, str) or not re.match(r"https?://[^/]", url):
         return None
     address = f"{url.rstrip('/')}/{base.strip('/')}".rstrip("/")
-    return address if is_url(address) else None
+    return address if is_url(address) and "@" not in urlsplit(address).netloc else None
 
 
 def _content_plugins(config: Fields) -> Iterator[tuple[str, Fields]]:
@@ -144,9 +149,13 @@ def _default_docs(config: Fields) -> DocsPlugin:
 def _docs_plugin(options: Fields) -> DocsPlugin:
     version_paths = _version_paths(_as_options(get_field(options, "versions")))
     last_version = get_field(options, "lastVersion")
+    only_versions = get_field(options, "onlyIncludeVersions")
+    only_versions = only_versions if isinstance(only_versions, list) else [only_versions]
     is_known = version_paths is not None and UNKNOWN not in (
         last_version,
         get_field(options, "disableVersioning"),
+        get_field(options, "includeCurrentVersion"),
+        *only_versions,
     )
     return DocsPlugin(
         path=_folder(options, "docs"),
@@ -156,6 +165,8 @@ def _docs_plugin(options: Fields) -> DocsPlugin:
         versioned=options.get("disableVersioning") is not True,
         instance=_text_or(options.get("id"), "default"),
         version_paths=version_paths or {},
+        only_versions=tuple(name for name in only_versions if isinstance(name, str)) or None,
+        includes_current=options.get("includeCurrentVersion") is not False,
     )
 
 

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
+from ...identity import escape_address
 from .yaml_front_matter import FrontMatterError, bool_field, describe_page, text_field
 
 EXTENSIONS = (".md", ".mdx")
 
 _DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+", re.ASCII)  # as in 2021-11-foo and 7.0-foo
 _PREFIXED = re.compile(r"\d+\s*[-_.]+\s*(?P<name>[^-_.\s].*)", re.ASCII)
-_UNQUOTED = "/%:@!$&'()*+,;=~[]|"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,11 @@ def _resolve_slug(slug: str, folder: str) -> str:
 def join_url(base: str, path: str) -> str:
     """Join a path to a base address, percent-encoded, without double slashes or a trailing slash."""
     scheme, separator, host = base.partition("://")
-    joined = re.sub(r"/{2,}", "/", f"{host}/{quote(path, safe=_UNQUOTED)}").rstrip("/")
+    joined = re.sub(r"/{2,}", "/", f"{host}/{escape_address(path)}").rstrip("/")
     return f"{scheme}{separator}{joined}"
 
 
 def page_title(fields: Mapping[str, Any], heading: str | None, fallback: str) -> str:
     """Return the title in the front matter, else the page's own `heading`, its label, or `fallback`."""
-    return text_field(fields, "title") or heading or describe_page(fields).sidebar_label or fallback
+    title = " ".join((text_field(fields, "title") or "").split())  # a block of YAML has several lines
+    return title or heading or describe_page(fields).sidebar_label or fallback

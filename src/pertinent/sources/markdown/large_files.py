@@ -1,13 +1,15 @@
 """Parse a large Markdown file part by part: the tokens of a whole one would need 15 times its size.
 
-A part begins with a block at the top level: the last block of the part above it, which may go on below that
-part and is parsed again. What may reach beyond its block is found by `_CROSSING`.
+A part begins with a block at the top level, or with an item of a list there: the last one of the part
+above it, which may go on below that part and is parsed again. What may reach beyond its block is found by
+`_CROSSING`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,10 +22,28 @@ LARGE_CHARACTERS = 2**20
 PART_CHARACTERS = 2**18
 """About how many characters a part has; a block that is longer is one part."""
 
+MAX_LINES_AND_CELLS = 500_000
+"""How many lines and table cells are parsed in one go; each may need 3 KB of memory."""
+_LINE_OR_CELL = re.compile(r"\n(?!\n)|\|")
+
 _CROSSING = re.compile(
     r"^(?:[ \t>*+-]|\d+[.)])*+(?:<|\{|\$\$|:::|import\b|export\b)|\[\^|mdx-code-block", re.MULTILINE
 )
 """Tags, expressions, formulas, admonitions, imports and footnotes, which may end in another block."""
+
+
+class PageTooLarge(ValueError):
+    """A page has more in one part than can be parsed in one go."""
+
+
+def check_size(part: str) -> None:
+    """Raise PageTooLarge if the tokens of a part would need too much memory."""
+    if sum(1 for _ in islice(_LINE_OR_CELL.finditer(part), MAX_LINES_AND_CELLS + 1)) > MAX_LINES_AND_CELLS:
+        raise PageTooLarge(
+            f"has more than {MAX_LINES_AND_CELLS:,} lines and table cells that can only be read together: a "
+            "long table, quote or block of code, or any text in a file with tags, expressions, admonitions, "
+            "formulas, footnotes or imports. Divide it into several pages"
+        )
 
 
 def is_divisible(content: str) -> bool:
@@ -32,7 +52,10 @@ def is_divisible(content: str) -> bool:
 
 
 def parse_parts(parser: MarkdownIt, content: str) -> Iterator[Token]:
-    """Yield the tokens of a file, part by part; a link may be defined in any part."""
+    """Yield the tokens of a file, part by part; a link may be defined in any part.
+
+    Raises PageTooLarge where a part can't be divided and is too large.
+    """
     env: dict[str, Any] = {}
 
     def parse_blocks(part: str) -> list[Token]:
@@ -48,38 +71,36 @@ def parse_parts(parser: MarkdownIt, content: str) -> Iterator[Token]:
 
 
 def _iterate_parts(parse: Callable[[str], list[Token]], content: str) -> Iterator[Sequence[Token]]:
-    """Parse a file part by part; yield the tokens of the blocks that end in each part."""
+    """Parse a file part by part; yield the tokens of the blocks and items that end in each part."""
     start, size = 0, PART_CHARACTERS
+    first = 0
     while start < len(content):
         end = content.find("\n", start + size) + 1 or len(content)
         part = content[start:end]
+        check_size(part)
         tokens = parse(part)
         if end == len(content):
-            yield tokens
+            yield tokens[first:]
             break
-        index, line = _find_last_block(tokens)
-        if index:
-            yield tokens[:index]
-            start, size = start + _find_line(part, line), PART_CHARACTERS
-        else:
+        last = next((i for i in range(len(tokens) - 1, 0, -1) if _begins_part(tokens[i])), None)
+        if last is None:
             size *= 2
+            continue
+        yield tokens[first:last]
+        start, size = start + _find_line(part, tokens[last]), PART_CHARACTERS
+        # A part that begins with an item would open its list again.
+        first = 1 if tokens[last].level else 0
 
 
-def _find_last_block(tokens: Sequence[Token]) -> tuple[int, int]:
-    """Return the index of the token that begins the last block at the top level, and its line.
-
-    The index is 0 if there is no other block.
-    """
-    for index in range(len(tokens) - 1, 0, -1):
-        token = tokens[index]
-        if token.level == 0 and token.map:
-            return index, token.map[0]
-    return 0, 0
+def _begins_part(token: Token) -> bool:
+    """Whether a token begins a block at the top level, or an item of a list there, below the first line."""
+    is_outermost = token.level == 0 or (token.level == 1 and token.type == "list_item_open")
+    return is_outermost and token.map is not None and token.map[0] > 0
 
 
-def _find_line(text: str, line: int) -> int:
-    """Return the position at which a line begins; the first line has the number 0."""
+def _find_line(text: str, token: Token) -> int:
+    """Return the position at which the first line of a token begins."""
     position = 0
-    for _ in range(line):
+    for _ in range(token.map[0] if token.map else 0):
         position = text.index("\n", position) + 1
     return position

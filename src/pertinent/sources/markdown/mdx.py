@@ -40,7 +40,6 @@ _EXPORT = re.compile(r"export\s+(?:(?:const|let|var|function|class|default|async
 _BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom\s*['\"]([^'\"]+)['\"]")
 _COMMENT_END = re.compile("-->")
 _SPACES = re.compile(r"(?P<indent>[ \t]*)\s*")
-_MDX_MARK = re.compile(r"^(?:import|export)\s.*['\"{(]|</?[A-Z]\w*[\s/>]|\{/\*", re.MULTILINE)
 
 
 class _Construct(NamedTuple):
@@ -52,11 +51,12 @@ class _Construct(NamedTuple):
 
 
 @cache
-def markdown_parser(*, mdx: bool) -> MarkdownIt:
+def markdown_parser(*, mdx: bool, indented_code: bool = False) -> MarkdownIt:
     """Return the parser of MDX, or of CommonMark with HTML (where braces are text and indents are code).
 
     Tags and expressions become tokens of the types `tag` and `expression` with the Tag or the source in
-    `meta["value"]`. The imports of a page are in `env["imports"]`: the path by the imported name.
+    `meta["value"]`. The imports of a page are in `env["imports"]`: the path by the imported name. If it has
+    any import or export, `env["has_esm"]` is set. With `indented_code`, MDX has it as CommonMark does.
     """
     md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
     md.use(footnote_plugin).use(search_limits_plugin).use(directives_plugin).use(formulas_plugin)
@@ -66,17 +66,13 @@ def markdown_parser(*, mdx: bool) -> MarkdownIt:
     md.inline.ruler.before("autolink", "comment", _comment_inline_rule)
     md.inline.ruler.after("autolink", "tag", _tag_inline_rule)
     if mdx:
-        md.disable(["code", "html_block"])
+        md.disable("html_block")
         md.block.ruler.before("fence", "flow", _flow_rule, {"alt": _ALT})
         md.block.ruler.before("fence", "esm", _esm_rule)
         md.inline.ruler.before("autolink", "expression", _expression_inline_rule)
-        md.use(paragraphs_plugin)
+        if not indented_code:
+            md.disable("code").use(paragraphs_plugin)
     return md
-
-
-def looks_like_mdx(text: str) -> bool:
-    """Whether a file has a mark of MDX: an import, an export, a component or `{/* … */}`."""
-    return bool(_MDX_MARK.search(text))
 
 
 def _line_after(state: StateBlock, pos: int, line: int) -> int:
@@ -98,6 +94,7 @@ def _esm_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  #
     limit = state.eMarks[end - 1]
     match = _IMPORT.match(state.src, pos, limit)
     if match:
+        state.env["has_esm"] = True
         state.line = _line_after(state, match.end(), start)
         binding = _BINDING.match(match.group())
         if binding:
@@ -105,6 +102,7 @@ def _esm_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  #
         return True
     if not _EXPORT.match(state.src, pos, limit):
         return False
+    state.env["has_esm"] = True
     state.line = _export_end(state, start, end)
     return True
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..normal_form import Piece
 from .docusaurus_routes import EXTENSIONS
 from .jsx import Tag
-from .large_files import is_divisible, parse_parts
-from .mdx import looks_like_mdx, markdown_parser
+from .large_files import PageTooLarge, check_size, is_divisible, parse_parts
+from .mdx import markdown_parser
+from .mdx_detection import looks_like_mdx
 from .render import Renderer
 from .symlinks import LinkBoundary
 from .yaml_front_matter import FrontMatterError, split_front_matter
@@ -103,6 +104,7 @@ class DocumentParser:
         Raises:
             PartialError: It shows a partial that can't be read, or more partials than a page may show:
                 partials that include others twice double their number.
+            PageTooLarge: Too much of it would have to be parsed in one go.
         """
         self._shown = self._shown_characters = 0
         if is_divisible(content):
@@ -114,6 +116,7 @@ class DocumentParser:
     def _parse(self, path: Path, fields: Mapping[str, Any], content: str) -> _Document:
         if "mdx-code-block" in content:
             content = _open_mdx_blocks(content)
+        check_size(content)
         env: dict[str, Any] = {}
         tokens = markdown_parser(mdx=self._is_mdx(path, fields, content)).parse(content, env)
         return _Document(tokens, env.get("imports", {}), len(content))
@@ -178,7 +181,7 @@ class DocumentParser:
             try:
                 fields, content = split_front_matter(decode_markdown(self._links.read_file(path)))
                 self._partials[path] = self._parse(path, fields, content)
-            except (OSError, UnicodeDecodeError, FrontMatterError) as error:
+            except (OSError, UnicodeDecodeError, FrontMatterError, PageTooLarge) as error:
                 name = Path(os.path.relpath(path, self._site_root)).as_posix()
                 self._partials[path] = f"the partial {name}, which it imports, {describe_error(error)}"
         partial = self._partials[path]

@@ -10,19 +10,25 @@ from urllib.parse import urlsplit
 from ... import identity
 from ...errors import InvalidInput
 from ...types import NAME_MAX, Page, Skipped, Unreadable
-from ..front_matter import drop_repetitions
+from ..front_matter import shorten_front_matter
 from ..locales import language_of_locale
 from ..normal_form import HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
 from .docusaurus_routes import join_url, page_title, route_page
+from .large_files import PageTooLarge
 from .parser import DocumentParser, PartialError, decode_markdown, describe_error
 from .yaml_front_matter import FrontMatterError, bool_field, describe_page, split_front_matter
 
 _GENERIC_NAMES = frozenset(("doc", "docs", "documentation", "site", "web", "website", "content", "/"))
 
 UNKNOWN_ADDRESS = (
-    "the address of the site is not written out in its docusaurus.config, which is not run, so its pages "
-    "have file:// addresses; a search box on a site can't open those. --base-url sets the address of the docs"
+    "the address of the site is not written out in its docusaurus.config, which is not run, or has a user "
+    "name in it, so its pages have file:// addresses; a search box on a site can't open those. --base-url "
+    "sets the address of the docs"
+)
+EXCLUDED_VERSION = (
+    "the docusaurus.config leaves this version out of the site, so its pages have file:// addresses. "
+    "--base-url sets the address of the docs"
 )
 
 
@@ -80,9 +86,11 @@ class MarkdownSource:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """That the address of a Docusaurus site is unknown, if it is."""
-        has_address = all(map(self._docs_url, self._tree.folders))
-        return () if self._tree.site is None or has_address else (UNKNOWN_ADDRESS,)
+        """Why the pages of a Docusaurus site have no addresses, if they have none."""
+        without_address = [folder for folder in self._tree.folders if not self._docs_url(folder)]
+        if self._tree.site is None or not without_address:
+            return ()
+        return (UNKNOWN_ADDRESS if any(folder.is_built for folder in without_address) else EXCLUDED_VERSION,)
 
     @property
     def total(self) -> int:
@@ -114,7 +122,7 @@ class MarkdownSource:
             except UnicodeEncodeError:
                 printable = source_path.encode("utf-8", "replace").decode()
                 yield Unreadable(printable, "its name is not UTF-8; rename it")
-            except (OSError, UnicodeDecodeError, FrontMatterError, PartialError) as error:
+            except (OSError, UnicodeDecodeError, FrontMatterError, PartialError, PageTooLarge) as error:
                 yield Unreadable(source_path, describe_error(error))
             else:
                 if page is None:
@@ -156,7 +164,7 @@ class MarkdownSource:
         key = url if docs_url else f"{self.name}/{below}"
         kind = "docusaurus-page" if self._tree.site else "markdown-page"
         document_id = identity.document_id(key, slug)
-        front_matter = drop_repetitions(describe_page(fields), title, text)
+        front_matter = shorten_front_matter(describe_page(fields), title, text)
         return Page(document_id, url, title, source_path, slug, kind, text, sections, front_matter)
 
     def _docs_url(self, folder: DocsFolder) -> str | None:
@@ -173,6 +181,8 @@ def _check_base_url(base_url: str | None) -> str | None:
     if base_url is None:
         return None
     parts = urlsplit(base_url) if identity.is_url(base_url) else None
+    if parts is not None and "@" in parts.netloc:
+        raise InvalidInput("base_url", "must not contain a user name or a password; citations would show it")
     if parts is None or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
         raise InvalidInput(
             "base_url", f"{base_url!r} is not an address such as https://handbook.example/docs"

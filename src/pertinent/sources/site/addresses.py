@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from posixpath import normpath
-from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from ...identity import UNESCAPED, escape_address
 
 MAX_ADDRESS_LENGTH = 2000
 """How many characters an address may have."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_SAFE = "/%:@!$&'()*+,;=~[]|"  # the same as for Markdown sources, so that both give a page one url
 _TRACKING = re.compile(
     r"(utm_\w+|[a-z]*clid|_ga|_gl|_hs\w*|mc_[ce]id|igshid|yclid|msclkid|mkt_tok|ref_src|phpsessid|jsessionid)=",
     re.IGNORECASE,
@@ -27,8 +28,6 @@ _NORMAL = re.compile(
     re.ASCII,
 )
 """Matches most of the addresses that are in normal form already."""
-_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
-_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _SITEMAP = re.compile(r"\.xml(\.gz)?$|/sitemap\.txt$", re.IGNORECASE)
 _LLMS_TXT = re.compile(r"/llms\.txt$", re.IGNORECASE)
 _FILE_ENDING = re.compile(
@@ -65,7 +64,7 @@ def normalize_address(link: str, base: str = "") -> str | None:
     except (UnicodeError, ValueError):
         return None
     parameters = (text for text in parts.query.split("&") if text and not _TRACKING.match(text))
-    query = _escape("&".join(parameters), "?" + _SAFE)
+    query = escape_address("&".join(parameters), "?" + UNESCAPED)
     address = urlunsplit((parts.scheme, netloc, _normalize_path(parts.path), query, ""))
     return address if len(address) <= MAX_ADDRESS_LENGTH else None
 
@@ -80,24 +79,12 @@ def _normalize_host(host: str) -> str:
 
 
 def _normalize_path(path: str) -> str:
-    escaped = _escape(_PATH_SESSION.sub("", path), _SAFE) or "/"
+    escaped = escape_address(_PATH_SESSION.sub("", path)) or "/"
     if "/." not in escaped:
         return escaped
     # `normpath` would drop the closing slash, which tells a folder from a page.
     closing = "/" if escaped.endswith(("/", "/.", "/..")) else ""
     return f"/{normpath(escaped).strip('/')}{closing}".replace("//", "/")
-
-
-def _escape(text: str, safe: str) -> str:
-    """Escape what must be escaped in a part of an address, and nothing else."""
-    if "%" in text:
-        text = _ESCAPE.sub(_normalize_escape, text)
-    return quote(text, safe=safe)
-
-
-def _normalize_escape(escape: re.Match[str]) -> str:
-    character = chr(int(escape[1], 16))
-    return character if character in _UNRESERVED else escape[0].upper()
 
 
 def is_sitemap_address(address: str) -> bool:

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from ... import identity
 from ...types import FrontMatter, LazyPage, Page
 from .addresses import page_path
+from .crawl_spool import CrawlSpool, SpooledPage
 from .docusaurus_slugs import DocusaurusSlugs
 from .parsing import ParsedPage
 
@@ -25,25 +26,29 @@ MAX_IDENTICAL = 5
 """How many pages may have the same text; if there are more, they must not be most of all pages."""
 
 
-class _CrawledPage(NamedTuple):
+class _WaitingPage(NamedTuple):
     url: str
-    page: ParsedPage
+    title: str
+    spooled: SpooledPage
 
 
 class CanonicalPages:
     """Turns parsed pages into pages of the source, and leaves out those that name another as canonical.
 
-    `scope_path` is the path that all pages of the crawl are below.
+    `scope_path` is the path that all pages of the crawl are below. Pages that wait are in the `spool`.
     """
 
-    def __init__(self, scope_path: str) -> None:
+    def __init__(self, scope_path: str, spool: CrawlSpool) -> None:
+        self._spool = spool
         self._slugs = DocusaurusSlugs(unquote(scope_path))
         self._titles: dict[str, str] = {}
         self._texts: Counter[int] = Counter()
         self._seen_front_matter: set[Hashable] = set()
         self._failed_titles: dict[str, str] = {}
-        self._without_slug: dict[str, ParsedPage] = {}
-        self._aliases: dict[str, list[_CrawledPage]] = defaultdict(list)
+        self._without_slug: dict[str, _WaitingPage] = {}
+        self._aliases: dict[str, list[_WaitingPage]] = defaultdict(list)
+        self._alias_titles: dict[str, list[str]] = defaultdict(list)
+        """The titles of the pages that name each canonical page, with those of pages that failed."""
 
     def __len__(self) -> int:
         """How many pages were given so far."""
@@ -62,17 +67,29 @@ class CanonicalPages:
         """Give a page now or, where its slug depends on other pages, in `remaining`."""
         slug = self._slugs.slug(_decoded_path(url), page.docusaurus_id, page.language)
         if slug is None:
-            self._without_slug[url] = page
+            self._without_slug[url] = self._hold_back(url, page)
         else:
             yield self._make_page(url, slug, page)
 
     def add_alias(self, url: str, page: ParsedPage, canonical: str) -> None:
         """Hold back a page that names another as canonical, until it is known whether that exists."""
-        self._aliases[canonical].append(_CrawledPage(url, page))
+        self._aliases[canonical].append(self._hold_back(url, page))
+        self._alias_titles[canonical].append(page.title)
 
-    def add_failed(self, url: str, title: str) -> None:
-        """Take note of a page that failed and stays indexed, since other pages may name it as canonical."""
-        self._failed_titles[url] = title
+    def _hold_back(self, url: str, page: ParsedPage) -> _WaitingPage:
+        return _WaitingPage(url, page.title, self._spool.add(page))
+
+    def add_failed(self, url: str, page: ParsedPage, canonical: str | None) -> None:
+        """Learn from the cached version of a page that failed and stays indexed.
+
+        What becomes of other pages depends on it: their base path, and their canonical page.
+        """
+        if page.docusaurus_id:
+            self._slugs.learn(_decoded_path(url), page.docusaurus_id, page.language)
+        if canonical:
+            self._alias_titles[canonical].append(page.title)
+        else:
+            self._failed_titles[url] = page.title
 
     def remaining(self) -> Iterator[LazyPage | Sequence[str]]:
         """Yield the pages that had to wait for all others.
@@ -81,12 +98,13 @@ class CanonicalPages:
         """
         for canonical, aliases in self._aliases.items():
             title = self._title(canonical)
-            if title is not None and _are_aliases(aliases, title):
+            if title is not None and _are_aliases(self._alias_titles[canonical], title):
                 yield [alias.url for alias in aliases]
                 continue
-            for url, page in aliases:
-                yield from self.add(url, page)
-        for url, page in self._without_slug.items():
+            for alias in aliases:
+                yield from self.add(alias.url, self._spool.read(alias.spooled))
+        for url, waiting in self._without_slug.items():
+            page = self._spool.read(waiting.spooled)
             if page.docusaurus_id:
                 slug = self._slugs.deferred_slug(_decoded_path(url), page.docusaurus_id, page.language)
                 yield self._make_page(url, slug, page)
@@ -114,10 +132,9 @@ class CanonicalPages:
         )
 
 
-def _are_aliases(pages: Sequence[_CrawledPage], canonical_title: str) -> bool:
-    """Whether pages that name one with this title as canonical may be other addresses of it."""
-    titles = {crawled.page.title for crawled in pages}
-    return len(pages) <= MAX_ALIASES and len(titles - {canonical_title}) <= 1
+def _are_aliases(titles: Sequence[str], canonical_title: str) -> bool:
+    """Whether pages with these titles may be other addresses of the one that they name as canonical."""
+    return len(titles) <= MAX_ALIASES and len({*titles} - {canonical_title}) <= 1
 
 
 def _decoded_path(url: str) -> str:

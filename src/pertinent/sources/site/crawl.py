@@ -7,7 +7,7 @@ the crawl.
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -15,48 +15,27 @@ from itertools import islice
 
 from ...errors import SourceError
 from ...types import Gone, LazyPage, Skipped, Unreadable
-from ..html import MAX_LINK_CHARACTERS, MAX_LINKS
 from .addresses import normalize_address, page_path
 from .canonical_pages import CanonicalPages
 from .crawl_cache import SITEMAP_GRACE_SECONDS, CrawlCache
+from .crawl_spool import CrawlSpool, SpooledPage
 from .discovery import Discovery
 from .fetch import Fetcher
 from .frontier import Frontier, QueuedPage
 from .limits import CrawlLimits
 from .parsing import ParsedPage
 from .scope import SiteScope
+from .skipped_pages import SkippedPages
 from .versions_and_locales import Editions
 from .visit import PageVisitor, VisitResult
 
 _QUEUED_PER_CONNECTION = 4
 """How many visits are submitted for each connection, ahead of the result that is taken next."""
-_TOO_MANY_LINKS = (
-    f"has more links than are read: {MAX_LINKS:,}, {MAX_LINK_CHARACTERS >> 20} MB of addresses, or those in "
-    "the first 8 MB of the page; the others are not followed"
-)
-_MAX_REASONS = 5
-"""How many reasons for skipped pages are reported."""
+_TOO_MANY_LINKS = "is too large, or has more links than are read; its further links are not followed"
 
 
 class _CrawlEnded(Exception):
     """The crawl can't go on; pages that it has not seen may still exist."""
-
-
-class _SkippedPages:
-    """Counts the pages that are skipped for each reason, with the address of the first."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-        self._examples: dict[str, str] = {}
-
-    def add(self, reason: str, address: str, count: int = 1) -> None:
-        self._counts[reason] += count
-        self._examples.setdefault(reason, address)
-
-    def most_common(self) -> Iterator[tuple[str, int]]:
-        """The most frequent reasons, each with an example and how many pages were skipped."""
-        for reason, count in self._counts.most_common(_MAX_REASONS):
-            yield f"{reason}, such as {self._examples[reason][:200]}", count
 
 
 class Crawl:
@@ -73,17 +52,20 @@ class Crawl:
         self.follows_links = discovery.pages is None
         self._editions = Editions(scope.path, scope.page_filter)
         self._frontier = Frontier(scope, discovery.robots, self._editions, limits)
-        self._pages = CanonicalPages(scope.path)
-        self._skipped = _SkippedPages()
+        self._spool = CrawlSpool()
+        self._pages = CanonicalPages(scope.path, self._spool)
+        self._skipped = SkippedPages()
         self._seen: set[str] = set()
-        self._undecided: dict[str, ParsedPage] = {}
+        self._undecided: dict[str, SpooledPage] = {}
         """Pages that may be of another version, by url, until all pages are known."""
         self._gone: set[str] = set()
-        """Urls that answered that there is no page to index: 404, a redirect, noindex."""
+        """Urls without a page to index: 404, a redirect, noindex, an alias, or excluded."""
         self._end = discovery.started_at + limits.crawl_seconds
         self._may_miss_pages = bool(discovery.problems)
         """Whether not all pages of the site, or not all links, are known."""
         self._failures_in_a_row = 0
+        self._answered_address = ""
+        """Where the last page that could be read is served."""
         self._some_gone = False
         self._suggested_start = ""
         """Where the start page redirects to, if that is outside the scope."""
@@ -124,6 +106,7 @@ class Crawl:
         for result in self._pages_and_problems():
             problems += isinstance(result, Unreadable) and result.is_page
             yield result
+        self._spool.close()
         if not self._pages and not problems:
             self._raise_no_pages()
         if self._pages.identical:
@@ -137,13 +120,14 @@ class Crawl:
     def _pages_and_problems(self) -> Iterator[LazyPage | Gone | Unreadable]:
         yield from self._discovery.problems
         yield from self._missing_sitemaps()
+        is_complete = False
         try:
             yield from self._crawl_frontier()
         except _CrawlEnded as reason:
             yield Unreadable(self._scope.path or "/", str(reason), path_identifies_page=False)
         else:
             self._cache.finish_crawl(self._seen, self._discovery.listing_sitemaps)
-            yield from map(Gone, sorted(self._gone))
+            is_complete = True
         yield from self._frontier.problems()
         yield from self._decide_versions()
         for result in self._pages.remaining():
@@ -151,6 +135,9 @@ class Crawl:
                 yield result
             else:
                 self._skipped.add("name another page as canonical", result[0], len(result))
+                self._gone.update(result)
+        if is_complete:
+            yield from map(Gone, sorted(self._gone))
 
     def _missing_sitemaps(self) -> Iterator[Unreadable]:
         """Report sitemaps that listed pages recently and list none now: they may come back."""
@@ -200,9 +187,13 @@ class Crawl:
     def _queue_known_pages(self) -> bool:
         """Queue the pages of earlier crawls, if links may be missing; return whether there are any."""
         if self._may_miss_pages or self._frontier.has_left_out_pages:
-            for address in self._cache.known_addresses.values():
+            for url, address in self._cache.known_addresses.items():
                 self._check_time()
-                self._frontier.add(address, 1)
+                if self._frontier.excludes(url, address):
+                    self._gone.add(url)
+                    self._seen.add(url)  # stays in the cache, for the next run: this one may change nothing
+                else:
+                    self._frontier.add(address, 1)
         return len(self._frontier) > 0
 
     def _wait_for(self, visit: Future[VisitResult], submitted: int) -> VisitResult:
@@ -238,6 +229,7 @@ class Crawl:
             return
         url = result.url
         self._failures_in_a_row = 0
+        self._answered_address = result.address
         self._seen.update((queued.url, url))
         if result.response is not None and result.serialized_page:
             self._cache.put(url, result.response, result.serialized_page)
@@ -268,7 +260,7 @@ class Crawl:
         """Skip a page that no longer exists; report any other failure, so that its index entry stays."""
         if self.follows_links and queued.depth == 0:
             external = self._discovery.external_hint
-            hint = f"; its sitemap lists {external}" if external else self._excluded_hint()
+            hint = f"; its sitemap lists {external}" if external else self._discovery.excluded_hint
             raise SourceError(f"{queued.address} {result.reason}{hint}; nothing was changed")
         url = self._cache.redirect_target(queued.url)
         if result.gone:
@@ -278,33 +270,45 @@ class Crawl:
             self._frontier.retry(queued)
             return
         cached = self._cache.get(url)
-        if result.not_html and cached is None:
+        if result.not_a_page and url not in self._cache.known_addresses:
             self._skipped.add(result.reason, queued.address)
-            yield Unreadable(page_path(url), result.reason, url=url, is_page=False)
+            yield Unreadable(
+                page_path(url), result.reason, url=url, path_identifies_page=False, is_page=False
+            )
             return
         self._seen.update((queued.url, url))
+        if url != queued.url:
+            # The redirect may be newer than the index, which then has the page under its old url.
+            yield Unreadable(page_path(queued.url), result.reason, url=queued.url, is_page=False)
         if cached is not None:
             # The page and those that it led to may still exist.
+            self._learn_editions(url, cached)
             self._follow_links(cached, queued.depth)
             if not cached.skip_reason:
-                self._pages.add_failed(url, cached.title)
+                self._pages.add_failed(url, cached, self._canonical_url(url, cached))
         if cached is not None and cached.links_complete:
             yield Unreadable(page_path(url), result.reason, url=url)
         else:
             yield self._report_incomplete(page_path(url), result.reason, url)
         self._failures_in_a_row = self._failures_in_a_row + 1 if result.no_answer else 0
         if self._failures_in_a_row >= self._limits.failures:
-            raise _CrawlEnded(f"the site no longer answers: {self._failures_in_a_row} pages in a row failed")
+            if not self._site_answers():
+                self._cache.abandon_crawl()
+                raise _CrawlEnded(
+                    f"the site no longer answers: {self._limits.failures} pages in a row failed"
+                )
+            self._failures_in_a_row = 0
+
+    def _site_answers(self) -> bool:
+        """Whether a page that answered before still does, or the start page; then only some pages fail."""
+        address = self._answered_address or self.first_address
+        return self._robots.allows(address) and self._visitor.answers(address)
 
     def _take_page(
         self, url: str, page: ParsedPage, address: str, depth: int
     ) -> Iterator[LazyPage | Unreadable]:
         """Follow the links of a page, and yield the page if it is to be indexed."""
-        self._editions.language = self._editions.language or page.language
-        version = page.docusaurus_id.version if page.docusaurus_id else ""
-        self._editions.learn_from_page(url, language=page.language, version=version)
-        if self.follows_links:
-            self._editions.learn_from_answer(url)
+        self._learn_editions(url, page)
         if self._editions.is_unwanted(url):
             self._frontier.add_other_edition(url)
             return
@@ -315,13 +319,20 @@ class Crawl:
             yield self._report_incomplete(page_path(url), _TOO_MANY_LINKS)
         if not self._scope.wants(url):
             self._skipped.add("excluded by --include or --exclude", address)
+            self._gone.add(url)
         elif page.skip_reason:
             self._skipped.add(page.skip_reason, address)
             self._gone.add(url)
-        elif self.follows_links and self._editions.may_be_version(url):
-            self._undecided[url] = replace(page, links=None)
+        elif self.follows_links and self._editions.may_be_version(url, page.version):
+            self._undecided[url] = self._spool.add(replace(page, links=None))
         else:
             yield from self._give_page(url, page)
+
+    def _learn_editions(self, url: str, page: ParsedPage) -> None:
+        self._editions.language = self._editions.language or page.language
+        self._editions.learn_from_page(url, language=page.language, version=page.version)
+        if self.follows_links:
+            self._editions.learn_from_answer(url)
 
     def _give_page(self, url: str, page: ParsedPage) -> Iterator[LazyPage]:
         if canonical := self._canonical_url(url, page):
@@ -332,11 +343,11 @@ class Crawl:
     def _decide_versions(self) -> Iterator[LazyPage]:
         """Yield the pages that might have been of another version, now that all pages are known."""
         self._editions.decide_versions()
-        for url, page in self._undecided.items():
+        for url, spooled in self._undecided.items():
             if self._editions.is_unwanted(url):
                 self._frontier.add_other_edition(url)
             else:
-                yield from self._give_page(url, page)
+                yield from self._give_page(url, self._spool.read(spooled))
 
     def _follow_links(self, page: ParsedPage, depth: int) -> None:
         """Queue the pages that a page links to, and the one that it names as canonical."""
@@ -356,9 +367,8 @@ class Crawl:
         if not canonical or canonical == url or not self._scope.wants(canonical):
             return None
         editions = self._editions
-        if editions.is_unwanted(canonical) or editions.edition_prefix(url) != editions.edition_prefix(
-            canonical
-        ):
+        is_same_edition = editions.edition_prefix(url) == editions.edition_prefix(canonical)
+        if editions.is_unwanted(canonical) or not is_same_edition:
             # Pages of older versions name the current one. They are indexed if they were requested.
             return None
         return canonical
@@ -371,16 +381,9 @@ class Crawl:
         detail = f" ({'; '.join(reasons)})" if reasons else ""
         advice = f". Start at {self._suggested_start} instead" if self._suggested_start else ""
         raise SourceError(
-            f"no pages found at {self._scope.start}{detail}{self._excluded_hint()}; "
+            f"no pages found at {self._scope.start}{detail}{self._discovery.excluded_hint}; "
             f"nothing was changed{advice}"
         )
-
-    def _excluded_hint(self) -> str:
-        """A hint where links are followed because the filters exclude all pages of the sitemaps."""
-        count = self._discovery.excluded_count
-        if not self.follows_links or not count:
-            return ""
-        return f"; --include, --exclude and robots.txt exclude all {count:,} pages of its sitemaps"
 
     def _skipped_editions(self) -> Iterator[Skipped]:
         editions = {url for url in self._frontier.other_editions if url not in self._pages}

@@ -18,8 +18,8 @@ from .parsing import PARSER_VERSION, ParsedPage, deserialize_page
 
 FORMAT = 6
 """The version of the tables; a file of another format is replaced."""
-RESUMABLE_SECONDS = 24 * 3600.0
-"""How old an interrupted crawl may be for the next one to resume it."""
+RESUMABLE_SECONDS = 36 * 3600.0
+"""How long ago a crawl may have been interrupted for the next one to resume it; more than a day."""
 MAX_UNVERIFIED_SECONDS = 7 * 24 * 3600.0
 """How long the site is trusted that a page has not changed; then the page is downloaded again."""
 SITEMAP_GRACE_SECONDS = 7 * 24 * 3600.0
@@ -107,7 +107,8 @@ class CrawlCache:
     def begin_crawl(self) -> None:
         """Record the start of a crawl, or resume the one that was interrupted."""
         now = time.time()
-        if self._started_at is None or not 0 <= now - self._started_at <= RESUMABLE_SECONDS:
+        started_at = self._started_at
+        if started_at is None or not 0 <= now - self._last_activity(started_at, now) <= RESUMABLE_SECONDS:
             self._started_at = now
         with self._translate_errors():
             self._database.execute(
@@ -116,6 +117,12 @@ class CrawlCache:
                 (self._source, self._started_at),
             )
             self._database.commit()
+
+    def _last_activity(self, started_at: float, now: float) -> float:
+        """When the crawl last fetched a page, or else when it started."""
+        times = (response.fetched_at for response in self._responses.values())
+        # A time in the future was recorded while the clock was wrong.
+        return max(started_at, *(moment for moment in times if moment <= now), 0.0)
 
     def finish_crawl(self, seen: Collection[str], sitemaps: Collection[str] = ()) -> None:
         """Record that the crawl is complete: drop pages that it has not `seen`, and note its sitemaps."""
@@ -132,6 +139,12 @@ class CrawlCache:
                 "and url not in (select url from responses where source = ?)",
                 (self._source, self._source),
             )
+            self._database.commit()
+        self.abandon_crawl()
+
+    def abandon_crawl(self) -> None:
+        """Let the next crawl ask for all pages again, instead of resuming this one."""
+        with self._translate_errors():
             self._database.execute("update crawls set started_at = null where source = ?", (self._source,))
             self._database.commit()
 

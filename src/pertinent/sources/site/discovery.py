@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -21,6 +21,7 @@ from .responses import FetchFailed, PageGone
 from .robots import Robots, fetch_robots
 from .scope import SiteScope
 from .sitemaps import ListedPage, Sitemap, parse_sitemap
+from .versions_and_locales import Translation
 
 _SITEMAP_SECONDS_FACTOR = 4
 """A sitemap may take this many times as long as a page: it is large, and often generated on request."""
@@ -39,8 +40,8 @@ class Discovery:
     """The served address of each page in the sitemaps, by url; None where links must be followed."""
     suggested_pages: dict[str, str] = field(default_factory=dict)
     """The same for the pages in `llms.txt`, if there are no sitemaps; links are followed too."""
-    translations: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    """The urls of a page's translations by language, by the url of the page."""
+    translations: dict[str, Translation] = field(default_factory=dict)
+    """The pages that the sitemaps list as translations of another page, by url."""
     problems: list[Unreadable] = field(default_factory=list)
     requested_sitemaps: set[str] = field(default_factory=set)
     """The addresses at which sitemaps were looked for."""
@@ -60,6 +61,15 @@ class Discovery:
             return ""
         return (
             f"{self.external_example[:200]}; if this is a copy of that site, give its address with --base-url"
+        )
+
+    @property
+    def excluded_hint(self) -> str:
+        """A hint where links are followed because the filters exclude all pages of the sitemaps."""
+        if self.pages is not None or not self.excluded_count:
+            return ""
+        return (
+            f"; --include, --exclude and robots.txt exclude all {self.excluded_count:,} pages of its sitemaps"
         )
 
 
@@ -172,7 +182,7 @@ class _SitemapWalk:
                 if self._is_out_of_time():  # robots.txt may make each page slow
                     self._stop(address, f"read in part: {self._time_limit}")
                     return
-                if self._add_page(page):
+                if self._add_page(page, address):
                     self._discovery.listing_sitemaps.add(root)
                 elif counts_external:
                     self._count_external(page.address)
@@ -232,9 +242,9 @@ class _SitemapWalk:
             self._report(address, sitemap.problem)
         return sitemap
 
-    def _add_page(self, page: ListedPage) -> bool:
-        """Add a page if it is wanted; return whether it is a page of the site at all."""
-        normalized = normalize_address(page.address)
+    def _add_page(self, page: ListedPage, sitemap: str) -> bool:
+        """Add a page of a sitemap if it is wanted; return whether it is a page of the site at all."""
+        normalized = normalize_address(page.address, sitemap)
         url = normalized and self._scope.public_url(normalized)
         address = normalized and self._scope.served_address(normalized)
         if not url or not address:
@@ -247,15 +257,19 @@ class _SitemapWalk:
             return True
         self.pages.setdefault(url, address)
         if page.alternates:
-            self._discovery.translations[url] = dict(self._translation_urls(page))
+            self._note_translation(url, page)
         return True
 
-    def _translation_urls(self, page: ListedPage) -> Iterator[tuple[str, str]]:
+    def _note_translation(self, url: str, page: ListedPage) -> None:
+        """Note that a page is a translation, if its `x-default` is another page."""
+        urls = {}
         for language, link in page.alternates.items():
             address = normalize_address(link)
-            url = address and self._scope.public_url(address)
-            if url:
-                yield language, url
+            urls[language] = address and self._scope.public_url(address)
+        default = urls.pop("x-default", None)
+        if default and default != url:
+            languages = (language for language, translation in urls.items() if translation == url)
+            self._discovery.translations[url] = Translation(next(languages, "x"), default)
 
     def _stop(self, address: str, reason: str) -> None:
         """Read no further sitemaps: a limit is reached."""

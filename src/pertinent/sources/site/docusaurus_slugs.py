@@ -55,15 +55,21 @@ class DocusaurusSlugs:
         """The slug of the page at a path; None where the base path of its docs must be known first."""
         if doc is None:
             return _make_slug(path.removeprefix(self._scope), path)
+        self.learn(path, doc, language)
         base_path = _split_base_path(path, doc.name)
         if base_path is None:
             return None
-        base_paths = self._base_paths[doc.instance, doc.version, language]
-        base_paths[base_path] += 1
         # A single page may have a slug that ends in its id by chance.
-        if base_paths[base_path] == 1 or self._find_base_path(path, doc, language) != base_path:
+        is_single = self._base_paths[doc.instance, doc.version, language][base_path] == 1
+        if is_single or self._find_base_path(path, doc, language) != base_path:
             return None
         return _make_slug(path.removeprefix(base_path), doc.name)
+
+    def learn(self, path: str, doc: DocusaurusId, language: str = "") -> None:
+        """Learn the base path of the docs from one of their pages."""
+        base_path = _split_base_path(path, doc.name)
+        if base_path is not None:
+            self._base_paths[doc.instance, doc.version, language][base_path] += 1
 
     def deferred_slug(self, path: str, doc: DocusaurusId, language: str = "") -> str:
         """The slug of a page for which `slug` gave None, once all other pages are known."""

@@ -79,7 +79,6 @@ class Frontier:
         """Queue the start page, whatever the page filter says; False where robots.txt forbids it."""
         start, url = self._scope.start, self._scope.public_url(self._scope.start)
         if url and self._robots.allows(start) and self.claim(url, start):
-            self._editions.learn_from_url(url)
             self._queue.append(QueuedPage(url, start, 0))
         return bool(self._queue)
 
@@ -103,9 +102,7 @@ class Frontier:
         if url in self._claimed:
             self._note_spelling(QueuedPage(url, address, depth))
             return
-        if not self._scope.wants(url):
-            return
-        if not self._robots.allows(address):
+        if self.excludes(url, address):
             return
         if self._is_other_edition(url):
             return
@@ -117,8 +114,11 @@ class Frontier:
             # Which pages are beyond a limit depends on what was found first: it may be any of them.
             self._leave_out(url, reason, path_identifies_page=False)
         elif self.claim(url, address):
-            self._editions.learn_from_url(url)
             self._queue.append(QueuedPage(url, address, depth))
+
+    def excludes(self, url: str, address: str) -> bool:
+        """Whether the page filter or robots.txt leaves a page out."""
+        return not (self._scope.wants(url) and self._robots.allows(address))
 
     def next(self) -> QueuedPage | None:
         """Take the next page to visit from the queue."""

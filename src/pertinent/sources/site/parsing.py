@@ -12,9 +12,10 @@ from typing import Any
 import orjson
 
 from ...types import Block, FrontMatter, Section
-from ..front_matter import drop_repetitions
+from ..front_matter import shorten_front_matter
 from ..html import Article, accept_link, is_noindex_header, parse_html
 from ..normal_form import assemble
+from .addresses import MAX_ADDRESS_LENGTH
 from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
 from .http_client import PRODUCT
 
@@ -78,6 +79,11 @@ class ParsedPage:
     content: bytes
     """Text and sections, compressed, since those of an unchanged page are not needed."""
 
+    @property
+    def version(self) -> str:
+        """The version that Docusaurus writes into the page; empty where there is none."""
+        return self.docusaurus_id.version if self.docusaurus_id else ""
+
     def unpack_content(self) -> tuple[str, tuple[Section, ...]]:
         """The text and its sections."""
         text, sections = orjson.loads(zlib.decompress(self.content))
@@ -128,9 +134,10 @@ def parse_page(
         skip_reason = f"redirected to {article.refresh_target[:200]}"
     elif not article.has_article:
         skip_reason = "no article"
+    canonical = article.refresh_target or article.canonical
     return ParsedPage(
         title=article.title,
-        canonical=article.refresh_target or article.canonical or None,
+        canonical=canonical if canonical and len(canonical) <= MAX_ADDRESS_LENGTH else None,
         language=article.language or "",
         is_docusaurus=(article.generator or "").lower().startswith("docusaurus"),
         docusaurus_id=parse_docusaurus_id(body),
@@ -138,7 +145,7 @@ def parse_page(
         links=tuple(article.links) if with_links else None,
         links_complete=article.links_complete,
         truncated=article.truncated,
-        front_matter=drop_repetitions(article.front_matter, article.title, text),
+        front_matter=shorten_front_matter(article.front_matter, article.title, text),
         content=b"" if skip_reason else _pack_content(text, sections),
     )
 

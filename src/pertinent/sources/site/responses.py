@@ -32,6 +32,10 @@ class FetchFailed(SourceError):
         self.no_answer = no_answer
 
 
+class LeavesHost(FetchFailed):
+    """An address redirects to another host, as short links to chats and shops do."""
+
+
 class UndecodableBody(FetchFailed):
     """There is a response, but its body can't be decoded."""
 
@@ -85,6 +89,8 @@ class Response:
         if self.status in _RETRYABLE or self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             wait = "" if retry_after is None else f" and asks to wait {retry_after:.0f} s"
             raise RetryableFailure(f"{reason}{wait}", retry_after, busy=self.status in BUSY)
+        if self.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+            reason += ": the proxy needs a user name and password; write them into its address"
         raise FetchFailed(reason)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
@@ -11,6 +12,7 @@ from ..._internal.decompression import GZIP, TooLarge, Undecodable, decompress
 _ROOTS = ("urlset", "sitemapindex")
 _MARKUP = (b"<?xml", b"<!--", *(f"<{name}".encode() for name in _ROOTS))
 _UTF_16 = (b"\xfe\xff", b"\xff\xfe")
+_ADDRESS = re.compile(r"https?://\S+")
 _MAX_DEPTH = 20
 """How many elements may be inside each other; a sitemap needs four. Expat keeps all that are open."""
 _MAX_ALTERNATES = 200
@@ -49,9 +51,10 @@ def parse_sitemap(body: bytes, *, max_bytes: int, max_pages: int) -> Sitemap | N
             return Sitemap(problem=str(error))
     start = body[:1000].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith((b"http://", b"https://")):
-        lines = body.decode("utf-8-sig", "replace").split()
-        pages = [ListedPage(line) for line in lines[:max_pages]]
-        return Sitemap(pages, problem=too_many_pages(max_pages) if len(lines) > max_pages else "")
+        lines = map(str.strip, body.decode("utf-8-sig", "replace").splitlines())
+        pages = [ListedPage(line) for line in lines if _ADDRESS.fullmatch(line)]
+        problem = too_many_pages(max_pages) if len(pages) > max_pages else ""
+        return Sitemap(pages[:max_pages], problem=problem)
     if not start.startswith((*_MARKUP, *_UTF_16)):
         return None
     return _XmlReader(max_pages).read(body)

@@ -54,6 +54,14 @@ class _SharedPage(NamedTuple):
     below: UrlPath
 
 
+class Translation(NamedTuple):
+    """What a sitemap says about a page that is a translation of another."""
+
+    language: str
+    original_url: str
+    """The page that readers of all other languages see."""
+
+
 class Edition(NamedTuple):
     """A version or a translation: the pages below one prefix."""
 
@@ -75,34 +83,37 @@ class Editions:
         }
         self._editions: dict[UrlPath, Edition] = {}
         self._paths: set[UrlPath] = set()
+        """The pages that a sitemap lists, or that were linked and answered."""
+        self._declared: dict[UrlPath, set[UrlPath]] = defaultdict(set)
+        """The prefixes of versions that pages declare, by the path of a twin that has not answered yet."""
         self._linked_versions = _LinkedVersions()
         self._languages: dict[str, str] = {}
         self._existing: set[tuple[Kind, str]] = set()
         self.language = ""
         """The language of the first page of the crawl, once it is known."""
 
-    def learn_from_sitemap(self, urls: Iterable[str], translations: Mapping[str, Mapping[str, str]]) -> None:
-        """Learn from all pages that a sitemap lists, with the urls of their translations by language."""
+    def learn_from_sitemap(self, urls: Iterable[str], translations: Mapping[str, Translation]) -> None:
+        """Learn from all pages that a sitemap lists, and which of them are translations."""
         self._paths = {self._path_in_scope(url) for url in urls}
         self._editions |= _find_versions(self._paths)
-        for url, by_language in translations.items():
-            default = by_language.get("x-default")
-            if default and default != url and self._path_in_scope(default) in self._paths:
-                languages = (language for language, translation in by_language.items() if translation == url)
-                self._languages[url] = next(languages, "x")
-
-    def learn_from_url(self, url: str) -> None:
-        """Learn that a page may exist, since a link leads to it."""
-        self._paths.add(self._path_in_scope(url))
+        for url, (language, original_url) in translations.items():
+            if self._path_in_scope(original_url) in self._paths:
+                self._languages[url] = language
 
     def learn_from_answer(self, url: str) -> None:
         """Learn from a linked page that answered."""
-        for prefix in self._linked_versions.add(self._path_in_scope(url)):
+        path = self._path_in_scope(url)
+        self._paths.add(path)
+        for prefix in (*self._declared.pop(path, ()), *self._linked_versions.add(path)):
             self._editions.setdefault(prefix, Edition("version", prefix[-1]))
 
-    def may_be_version(self, url: str) -> bool:
-        """Whether a page may turn out to be of another version, once all pages are known."""
-        return any(map(_looks_like_version, self._path_in_scope(url)[:MAX_DEPTH]))
+    def may_be_version(self, url: str, version: str) -> bool:
+        """Whether a page may turn out to be of another version, once all pages are known.
+
+        `version` is the one that Docusaurus writes into the page.
+        """
+        steps = self._path_in_scope(url)[:MAX_DEPTH]
+        return version in steps or any(map(_looks_like_version, steps))
 
     def decide_versions(self) -> None:
         """Find the versions among all pages that links lead to."""
@@ -116,6 +127,8 @@ class Editions:
             twin = path[:depth] + path[depth + 1 :]
             if edition and (edition.kind == "locale" or twin in self._paths):
                 self._editions.setdefault(path[: depth + 1], edition)
+            elif edition:
+                self._declared[twin].add(path[: depth + 1])
 
     def _match_step(self, step: str, language: str, version: str) -> Edition | None:
         """Return the edition that a step of the path names, according to the page itself."""

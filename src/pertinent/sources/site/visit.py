@@ -11,7 +11,7 @@ from .crawl_cache import CachedResponse, CrawlCache
 from .fetch import Fetcher
 from .frontier import QueuedPage
 from .parsing import NotHtml, ParsedPage, parse_page, serialize_page
-from .responses import FetchFailed, PageGone, Response
+from .responses import FetchFailed, LeavesHost, PageGone, Response
 from .scope import SiteScope
 
 _ROBOTS_TAG = "x-robots-tag"
@@ -36,8 +36,8 @@ class VisitResult:
     reason: str = ""
     no_answer: bool = False
     """Whether the site did not answer."""
-    not_html: bool = False
-    """Whether the content type says that it is not a page."""
+    not_a_page: bool = False
+    """Whether the answer says that it is no page of the site: another type, or a redirect to another host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,20 @@ class PageVisitor:
         except PageGone as error:
             return VisitResult(gone=True, reason=str(error))
         except FetchFailed as error:
-            return VisitResult(reason=str(error), no_answer=error.no_answer)
+            not_a_page = isinstance(error, LeavesHost)
+            return VisitResult(reason=str(error), no_answer=error.no_answer, not_a_page=not_a_page)
         except NotHtml as error:
-            return VisitResult(reason=str(error), not_html=error.declared)
+            return VisitResult(reason=str(error), not_a_page=error.declared)
+
+    def answers(self, address: str) -> bool:
+        """Whether the site answers at an address, whatever it says."""
+        try:
+            self.fetcher.get(address)
+        except PageGone:
+            return True
+        except FetchFailed as error:
+            return not error.no_answer
+        return True
 
     def _visit(self, queued: QueuedPage) -> VisitResult:
         cache = self.cache

@@ -338,9 +338,22 @@ def test_search_accepts_filters_as_a_mapping_and_refuses_unknown_ones(library: P
         library.search("messages", filters={"author": "me"})
     with pytest.raises(ValueError, match="filter"):
         library.search("messages", filters={"url": ""})
+    with pytest.raises(ValueError, match="filter: contains half of a surrogate pair"):
+        library.search("messages", filters={"section": "\udcff"})
     for odd in ({"url": "http://[x"}, {"section": ["a"]}, [("a", "b")], Filters(section=["a"])):  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="filter"):
             library.search("messages", filters=odd)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("folder", ["指南", "%E6%8C%87%E5%8D%97", "%e6%8c%87%e5%8d%97"])
+def test_url_filter_finds_pages_however_their_address_is_escaped(
+    library: Pertinent, book: Path, folder: str
+) -> None:
+    (book / "指南").mkdir()
+    (book / "指南" / "start.md").write_text("# Start\n\nMessages of the guide.\n")
+    library.index(book, base_url="https://book.example/docs")
+    answer = library.search("messages", filters={"url": f"https://book.example/docs/{folder}"})
+    assert [hit.chunk.title for hit in answer.hits] == ["Start"]
 
 
 def test_chunk_returns_the_passage_with_its_neighbours(library: Pertinent) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from .embedders import known_models, model_sizes
 from .errors import FingerprintMismatch, SettingsError
 from .indexing.chunking import CHUNKER_VERSION
-from .ports import Builds, Catalog, CatalogReader, Embedder, Fingerprint, IndexReader
+from .ports import Builds, CatalogReader, Embedder, Fingerprint, IndexReader
 from .settings import Settings, find_plugin
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def word_test(language: str) -> Callable[[str], bool]:
     return is_whole_word
 
 
-def open_catalog(settings: Settings) -> Catalog:
+def open_catalog(settings: Settings) -> SqlCatalog:
     """Open the catalog: in PostgreSQL if a database URL is set, otherwise in SQLite in the folder."""
     from .stores.catalog.catalog import SqlCatalog
 

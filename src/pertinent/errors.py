@@ -7,6 +7,7 @@ PertinentError
 ├── SettingsError (ValueError)      the settings contradict each other or can't be read
 ├── SourceError                     a source can't be read at all
 ├── SyncRefused                     a sync was stopped before it changed anything
+│   └── LockTimeout                 another process held the write lock for too long
 ├── FingerprintMismatch             the index was made with another model, chunker or lexical setting
 ├── NotFound (LookupError)          no such chunk or page, or nothing was indexed yet
 ├── EmbedderError                   the embedding model or its service failed
@@ -14,6 +15,8 @@ PertinentError
 └── StoreError                      a store failed
     ├── IndexFailure                the vector index failed or can't be reached
     │   ├── IndexUnreachable        the server of the vector index does not answer
+    │   ├── IndexMissing            the collection of the vector index does not exist
+    │   ├── IndexOutdated           the vector index lacks commits of the catalog
     │   └── IndexLocked             another process has the embedded index open
     └── CatalogFailure              the catalog failed or can't be reached
         └── DamagedPage             a page in the catalog can't be read
@@ -78,6 +81,10 @@ class SyncRefused(PertinentError):
     """A sync was stopped before it changed anything."""
 
 
+class LockTimeout(SyncRefused):
+    """Another process has held the write lock for longer than `lock_timeout`."""
+
+
 class FingerprintMismatch(PertinentError):
     """The index was made with other settings than the current ones."""
 
@@ -104,6 +111,14 @@ class IndexFailure(StoreError):
 
 class IndexUnreachable(IndexFailure):
     """The server of the vector index does not answer."""
+
+
+class IndexMissing(IndexFailure):
+    """The collection of the vector index does not exist, or no longer."""
+
+
+class IndexOutdated(IndexFailure):
+    """The vector index lacks commits of the catalog: they went to another index, or it was restored."""
 
 
 class IndexLocked(IndexFailure):

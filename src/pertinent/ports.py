@@ -1,8 +1,7 @@
 """The protocols between the core and its adapters: embedders, rerankers, indexes, catalogs and sources.
 
-Reading and writing are separate protocols, so that every adapter does all that its protocol promises. The
-stores of Pertinent implement `VectorIndex` and `Catalog`, which read and write. The stores of a collection
-that another pipeline filled implement only `IndexReader` and `CatalogReader`.
+Reading and writing are separate protocols, so that every adapter does all that its protocol promises: the
+stores of a collection that another pipeline filled implement only `IndexReader` and `CatalogReader`.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from .types import (
     Candidates,
     Chunk,
+    CommitIds,
     Filters,
     Gone,
     LazyPage,
@@ -171,6 +171,12 @@ class IndexWriter(Protocol):
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
         """Delete the document's points that are not in `keep`; with nothing to keep, all of them."""
 
+    def commits(self) -> Sequence[str]:
+        """Return the ids that `record_commits` recorded last; none in an index of an earlier version."""
+
+    def record_commits(self, commit_ids: Sequence[str]) -> None:
+        """Record, on the disk, which commit of the catalog may be its last: before each, it and the next."""
+
     def flush(self) -> None:
         """Return when everything written so far would survive a power failure."""
 
@@ -297,6 +303,9 @@ class CatalogWriter(Protocol):
     def write_lock(self, waiting: Callable[[], None]) -> AbstractContextManager[None]:
         """Keep other processes from writing; `waiting` is called repeatedly while another one writes."""
 
+    def check_file(self) -> None:
+        """Raise CatalogFailure if the file of the catalog is damaged."""
+
     def check_write_lock(self) -> None:
         """Raise CatalogFailure if the write lock was taken and is lost."""
 
@@ -304,10 +313,7 @@ class CatalogWriter(Protocol):
         """Say which process holds the write lock, and what to do if it is dead."""
 
     def begin(self, document_ids: Iterable[str], source: str = "") -> None:
-        """Mark pages of a source as pending, so that its next sync repairs them if this one is interrupted.
-
-        A page that is marked already keeps its source.
-        """
+        """Mark pages of a source as pending: its next sync repairs them if this one is interrupted."""
 
     def recount_vocabulary(self) -> None:
         """Count the words of all pages again."""
@@ -339,14 +345,20 @@ class CatalogWriter(Protocol):
     def forget_previous(self) -> None:
         """Forget the build that was in use before."""
 
-    def building(self) -> Fingerprint | None:
-        """Return the fingerprint of a build that was begun and is not in use yet."""
+    def last_begun_build(self) -> Fingerprint | None:
+        """Return the fingerprint of the build that was begun last, even if it was deleted since."""
 
     def begin_build(self, fingerprint: Fingerprint) -> None:
         """Record that a build is being filled, so that an interrupted one can be resumed."""
 
     def activate_build(self, fingerprint: Fingerprint, pages: Iterable[tuple[str, PageWrite]]) -> None:
         """Record every page, with its source, as a new build has it, and make that build the one in use."""
+
+    def commits(self) -> CommitIds:
+        """Return the id of the last commit, and those that were announced since."""
+
+    def announce_commit(self) -> tuple[str, str]:
+        """Return the ids of the last commit and of the next one, for `IndexWriter.record_commits`."""
 
     def catalog_id(self) -> str:
         """Return the id of this catalog; the collections on a server belong to one catalog each."""

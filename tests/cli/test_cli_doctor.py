@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import qdrant_edge as qdrant
 
@@ -18,6 +19,7 @@ from pertinent.identity import content_hash, digest, point_id
 from pertinent.indexing.chunking import embedded_text
 from pertinent.ports import Entry
 from pertinent.settings import Settings
+from pertinent.testing.embedder import HashedWords
 from pertinent.types import Chunk
 from pertinent.workspace.workspace import Workspace
 
@@ -112,10 +114,10 @@ DAMAGES: dict[str, tuple[Damage, str, str]] = {
     "lost words": (partial(sql, statement=LOSE_WORDS), "words", "the vocabulary has wrong counts of"),
     "misspelt words": (partial(sql, statement=MISSPELL_WORDS), "words", "the vocabulary has wrong counts of"),
     "position": (partial(sql, statement=ALTER_A_POSITION), "positions", "not numbered 0, 1, 2"),
-    "sections": (partial(sql, statement=BREAK_SECTIONS), "stored chunks", UNREADABLE),
-    "front matter": (partial(sql, statement=BREAK_FRONT_MATTER), "stored chunks", UNREADABLE),
-    "type": (partial(sql, statement=BREAK_A_TYPE), "stored chunks", UNREADABLE),
-    "type of a text": (partial(sql, statement=BREAK_A_TEXT), "stored chunks", UNREADABLE),
+    "sections": (partial(sql, statement=BREAK_SECTIONS), "pages", UNREADABLE),
+    "front matter": (partial(sql, statement=BREAK_FRONT_MATTER), "pages", UNREADABLE),
+    "type": (partial(sql, statement=BREAK_A_TYPE), "pages", UNREADABLE),
+    "type of a text": (partial(sql, statement=BREAK_A_TEXT), "pages", UNREADABLE),
     "UTF-8": (partial(sql, statement=BREAK_UTF_8), "hashes", "the page does not match its hash"),
     "UTF-8 of a title": (partial(sql, statement=BREAK_UTF_8_OF_A_TITLE), "drift", "another title"),
 }
@@ -128,7 +130,7 @@ def findings(output: str) -> dict[str, list[dict[str, Any]]]:
 def test_doctor_has_no_findings_for_an_intact_index(run: Run, indexed: Path) -> None:
     result = run("doctor", exits=0)
     assert "✗" not in result.stdout
-    assert result.stdout.count("✓") == 15
+    assert result.stdout.count("✓") == 18
     assert "No problems found." in result.stdout
     report = json.loads(run("doctor", "--json").stdout)
     assert report["sound"] is True
@@ -148,6 +150,20 @@ def test_doctor_finds_and_repairs_each_kind_of_damage(
     assert run("doctor", "--repair").exit_code == 0
     run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots", exits=0)
     assert run("doctor").exit_code == 0
+
+
+def test_doctor_finds_a_page_that_is_indexed_twice(run: Run, indexed: Path, docs: Path) -> None:
+    columns = "url, title, source, source_path, slug, source_type, page_hash, updated_at, sections, text"
+    sql(
+        indexed,
+        f"INSERT INTO pages (document_id, {columns}, front_matter) "  # noqa: S608 - constants
+        f"SELECT 'old-' || document_id, {columns}, front_matter FROM pages "
+        "WHERE source_path = 'docs/intro.md'",
+    )
+    (finding,) = findings(run("doctor", "--json", exits=1).stdout)["pages"]
+    assert finding["problem"].startswith("1 page is indexed more than once: https://robots.example/docs")
+    run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots", exits=0)
+    assert "pages" not in findings(run("doctor", "--json").stdout)
 
 
 def test_reindex_names_a_damaged_page_and_what_to_run(run: Run, indexed: Path) -> None:
@@ -222,6 +238,19 @@ def test_doctor_finds_flipped_bytes_of_a_vector_and_reindex_repairs_them(
     run("doctor", "--repair", exits=1)
     run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots", exits=0)
     assert "vectors" in findings(run("doctor", "--json", exits=1).stdout)
+    run("reindex", exits=0)
+    run("doctor", exits=0)
+
+
+def test_doctor_finds_a_model_that_was_replaced_and_reindex_repairs_it(
+    run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model has the same name and dimension, and gives other vectors."""
+    embed = HashedWords._embed
+    monkeypatch.setattr(HashedWords, "_embed", lambda self, text: np.roll(embed(self, text), 1))
+    (finding,) = findings(run("doctor", "--json", exits=1).stdout)["vectors"]
+    assert "sampled with a vector of another text or model" in finding["problem"]
+    assert finding["run"].startswith("`pertinent reindex`")
     run("reindex", exits=0)
     run("doctor", exits=0)
 
@@ -351,6 +380,19 @@ def test_doctor_exits_with_3_if_the_catalog_is_unreadable(run: Run, indexed: Pat
     assert "✗ catalog" in result.stdout
 
 
+def test_doctor_finds_a_flipped_bit_that_no_search_notices(run: Run, indexed: Path) -> None:
+    """Each chunk id is in the table and in SQLite's index of it; this bit is in one of them alone."""
+    with closing(sqlite3.connect(indexed / "catalog.sqlite3")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (chunk_id,) = connection.execute("SELECT chunk_id FROM documents").fetchone()
+    content = bytearray((indexed / "catalog.sqlite3").read_bytes())
+    content[content.find(chunk_id.encode()) + 3] ^= 1
+    (indexed / "catalog.sqlite3").write_bytes(content)
+    (finding,) = findings(run("doctor", "--json", exits=3).stdout)["catalog"]
+    assert "malformed" in finding["problem"]
+    assert "move it away and run `pertinent index`" in finding["problem"]
+
+
 def test_doctor_names_reindex_if_the_index_is_lost(run: Run, indexed: Path) -> None:
     import shutil
 
@@ -373,3 +415,16 @@ def test_doctor_says_what_to_do_if_the_qdrant_server_is_down(
     (finding,) = [finding for check in json.loads(result.stdout)["checks"] for finding in check["findings"]]
     assert "can't be reached" in finding["problem"]
     assert finding["run"] == "start the Qdrant server or correct its address, then run this again"
+
+
+def test_doctor_does_not_blame_the_vectors_of_a_page_that_an_interrupted_sync_left(
+    run: Run, indexed: Path, docs: Path
+) -> None:
+    """What was embedded includes the front matter, which only the catalog has."""
+    (docs / "wrist.md").write_text("---\ndescription: All about turning.\n---\n# Wrist\n\nIt bends.\n")
+    run("index", docs, "--base-url", "https://robots.example/docs")
+    sql(indexed, "DELETE FROM pages WHERE source_path = 'docs/wrist.md'")
+    sql(indexed, "DELETE FROM documents WHERE source_path = 'docs/wrist.md'")
+    checks = findings(run("doctor", "--json", exits=1).stdout)
+    assert "drift" in checks
+    assert "vectors" not in checks

@@ -100,7 +100,7 @@ def test_dry_run_lists_added_changed_removed_and_unreadable_pages(run: Run, docs
 def test_index_reports_an_unreadable_file_and_indexes_the_others(run: Run, docs: Path) -> None:
     (docs / "broken.md").write_bytes(b"\xff\xfe# Bad")
     result = run("index", docs, exits=1)
-    assert "1 page could not be read" in result.stderr
+    assert "1 page could not be indexed" in result.stderr
     assert re.search(r"^ +docs/broken\.md: .+", result.stderr, re.MULTILINE)
     assert row("pages", result.stdout) == [len(PAGES), 0, 0, 0]
 
@@ -124,6 +124,16 @@ def test_ctrl_c_exits_with_130_with_advice(run: Run, docs: Path, monkeypatch: py
     result = run("index", docs, exits=130)
     assert "the same command resumes the rest" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_ctrl_c_during_remove_says_what_to_do(
+    run: Run, indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Pertinent, "remove", stop)
+    assert "the same command removes the others" in run("remove", "docs", exits=130).stderr
 
 
 def test_ctrl_c_stops_after_the_current_step() -> None:

@@ -83,7 +83,7 @@ def test_index_reports_and_keeps_failing_pages(run: Run, site: LocalSite) -> Non
     run("index", site.address)
     site.pages["/docs/joints"] = lambda request: request.send(status=403)
     result = run("index", site.address, exits=1)
-    assert "1 page could not be read" in result.stderr
+    assert "1 page could not be indexed" in result.stderr
     assert "/docs/joints" in result.stderr
     assert f"{site.address}/docs/joints" in urls(run)
 
@@ -169,11 +169,11 @@ def test_index_separates_failed_pages_from_unknown_ones(run: Run, site: LocalSit
     run("index", site.address)
     site.pages["/docs/joints"] = lambda request: request.send(status=403)
     result = run("index", site.address)
-    assert "1 page could not be read; the indexed version is kept:" in result.stderr
+    assert "1 page could not be indexed; an indexed version is kept:" in result.stderr
     assert "not removed" not in result.stderr
     result = run("index", site.address, "--max-pages", "1")
     assert "The list of pages is incomplete, so missing pages are not removed:" in result.stderr
-    assert "could not be read" not in result.stderr
+    assert "could not be indexed" not in result.stderr
 
 
 def test_cli_year_equals_that_of_the_crawl_limits() -> None:

@@ -164,6 +164,21 @@ def test_inspect_writes_settings_that_open_the_collection(
         assert (refused.exit_code, "never writes to it" in refused.stderr) == (1, True), refused.output
 
 
+def test_doctor_names_ids_that_chunks_share(run: Run, client: QdrantClient, name: str) -> None:
+    texts = [f"Text {number} about joints." for number in range(22)]
+    payloads = [
+        {"text": text, "url": SITE, "title": "t", "chunk_id": f"c-{max(number, 1)}", "position": number}
+        for number, text in enumerate(texts)
+    ]
+    write(client, name, payloads, texts)
+    result = run("doctor", "--json", exits=1)
+    (check,) = (check for check in json.loads(result.stdout)["checks"] if check["findings"])
+    assert check["name"] == "payloads"
+    (finding,) = check["findings"]
+    assert finding["problem"] == "1 chunk id is shared by points with different texts: c-1"
+    assert finding["run"].startswith("name the fields in `qdrant_fields`, without `chunk_id`")
+
+
 def test_inspect_replaces_a_file_only_with_overwrite(run: Run, client: QdrantClient, name: str) -> None:
     PIPELINES["seed 000"].fill(client, name)
     file = Path("mine.toml")

@@ -247,6 +247,68 @@ def test_validate_runs_on_the_service(
     assert report["fingerprints"]["subject"] == f"http://127.0.0.1:{server.port}"
 
 
+def test_validate_uses_the_ranking_of_the_settings(
+    run: Run, server: Server, folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    golden = {
+        "name": "robots",
+        "criteria": {"queries_reaching": 0, "mrr": 0.5},
+        "queries": [{"text": "joint limits", "labels": [{"page": "joints.md", "anchor": "limits"}]}],
+    }
+    golden_file = tmp_path / "golden.json"
+    golden_file.write_text(json.dumps(golden), encoding="utf-8")
+    monkeypatch.setenv("PERTINENT_RANKING", "lexical")
+    monkeypatch.chdir(folders.alone)
+    expected = json.loads(run("validate", golden_file, "--json").stdout)
+    monkeypatch.chdir(folders.served)
+    result = run("validate", golden_file, "--json")
+    assert notice(server) in result.stderr
+    report = json.loads(result.stdout)
+    assert report["fingerprints"]["ranking"] == expected["fingerprints"]["ranking"] == "lexical"
+    assert report["test_cases"][0]["actual_results"] == expected["test_cases"][0]["actual_results"]
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("command", ["search", "validate"])
+def test_other_reranker_than_that_of_the_service_is_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    golden_file = tmp_path / "golden.json"
+    query = {"text": "joint limits", "labels": [{"page": "joints.md", "anchor": "limits"}]}
+    golden_file.write_text(json.dumps({"name": "robots", "queries": [query]}), encoding="utf-8")
+    monkeypatch.setenv("PERTINENT_RERANKER", "http:http://127.0.0.1:1/rerank")
+    monkeypatch.setenv("PERTINENT_RERANK_DEPTH", "7")
+    result = run(command, "joint" if command == "search" else golden_file, exits=2)
+    assert (
+        "has the reranker none, and the settings have http:http://127.0.0.1:1/rerank depth=7" in result.stderr
+    )
+    assert "restart the service" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["list"],
+        ["show", "{chunk}"],
+        ["suggest", "joint"],
+        ["export", "llms.txt", "{folder}"],
+        ["search", "joint", "--no-rerank"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_commands_that_do_not_rerank_ask_a_service_with_another_reranker(
+    run: Run,
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: list[str],
+) -> None:
+    chunk_id = json.loads(run("search", "joint limits", "--json").stdout)["results"][0]["chunk_id"]
+    monkeypatch.setenv("PERTINENT_RERANKER", "http:http://127.0.0.1:1/rerank")
+    arguments = [argument.format(chunk=chunk_id, folder=tmp_path / "site") for argument in command]
+    assert notice(server) in run(*arguments, exits=0).stderr
+
+
 def test_index_says_what_to_do(run: Run, server: Server, folders: Folders) -> None:
     for command in (["index", str(folders.docs)], ["remove", "robots"], ["reindex"]):
         result = run(*command, exits=3)
@@ -503,6 +565,6 @@ def test_index_on_a_server_is_opened_by_every_process(tmp_path: Path) -> None:
 def test_token_is_not_in_an_error_of_the_client(tmp_path: Path) -> None:
     from pertinent.surfaces.running_service import connect
 
-    with connect(SERVICE) as client, pytest.raises(PertinentError) as error:
+    with connect(SERVICE, Settings()) as client, pytest.raises(PertinentError) as error:
         client.suggest("x")
     assert SERVICE.token not in f"{error.value} {client!r}"

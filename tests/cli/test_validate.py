@@ -263,7 +263,8 @@ def test_validate_may_write_outputs_to_a_device(run: Run) -> None:
 
 def test_validate_pins_the_whole_golden_set_also_with_a_limit(run: Run) -> None:
     write_golden()
-    run("validate", "--limit", "1", "--pin", "pinned.yaml", exits=0)
+    result = run("validate", "--limit", "1", "--pin", "pinned.yaml", exits=0)
+    assert "Written: pinned.yaml" in result.stdout
     pinned = yaml.safe_load(Path("pinned.yaml").read_text())
     assert [query["id"] for query in pinned["queries"]] == [query["id"] for query in QUERIES]
 
@@ -325,6 +326,24 @@ def test_validate_writes_junit_and_markdown(run: Run) -> None:
     assert any(case.find("error") is not None for case in suites.iter("testcase"))
     assert "INVALID" in Path("out/summary.md").read_text()
     assert list(Path("elsewhere").glob("report_*.json"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--url", "http://127.0.0.1:9"], ["broken.yaml"], ["--require", "mrr=x"], ["--baseline", "none.json"]],
+)
+def test_validate_without_a_verdict_leaves_no_earlier_one(run: Run, arguments: list[str]) -> None:
+    """CI publishes these files whatever the exit code."""
+    write_golden()
+    Path("broken.yaml").write_text("queries: [{txt: a}]")
+    Path("real.md").write_text("")
+    Path("link.md").symlink_to("real.md")
+    outputs = ["--junit", "results.xml", "--markdown", "link.md"]
+    run("validate", *outputs, exits=0)
+    assert "PASS" in Path("real.md").read_text()
+    run("validate", *outputs, *arguments, exits=2)
+    assert [Path(name).exists() for name in ("results.xml", "real.md")] == [False, False]
+    assert Path("link.md").is_symlink()
 
 
 def test_validate_require_and_strict_add_criteria(run: Run) -> None:

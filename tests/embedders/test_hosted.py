@@ -37,7 +37,7 @@ from pertinent.types import Page
 
 from ..clock import Clock
 from ..servers.faulty_api import KEY
-from .wire import Fault, Wire, unit_of
+from .wire import Fault, Wire, join_embedding_threads, unit_of
 
 pytestmark = pytest.mark.slow
 
@@ -429,9 +429,7 @@ def test_closed_generator_cancels_pending_requests() -> None:
     next(vectors)
     vectors.close()  # type: ignore[attr-defined]
     failing.set()
-    for thread in threading.enumerate():
-        if thread.name.startswith("embedding"):
-            thread.join(timeout=30)
+    join_embedding_threads()
     assert embedder.batches.count(["1"]) <= 1
     assert ["2"] not in embedder.batches
 

@@ -23,7 +23,7 @@ from pertinent.workspace.workspace import Workspace
 
 from ..servers.faulty_api import KEY
 from ..servers.forked import ForkedScript, run_to_end
-from .wire import EmbedRequest, Wire
+from .wire import EmbedRequest, Wire, join_embedding_threads
 
 DIMENSION = 16
 CONCURRENCY = 3
@@ -66,12 +66,13 @@ def sync(provider: str, folder: str | Path, url: str, sizes: tuple[int, ...]) ->
         indexer = workspace.create_indexer(NoProgress())
         return indexer.apply(indexer.plan(shelf(sizes)))
     finally:
+        join_embedding_threads()
         workspace.close()
         hosted.close()
 
 
 class Ledger:
-    """What the service was paid for, run by run."""
+    """What the service was paid for, run by run; a run on an existing index embeds one chunk again first."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
@@ -84,9 +85,11 @@ class Ledger:
         paid = self.wire.paid[:]
         self.wire.paid.clear()
         assert len(paid) == len(set(paid))
-        lost = [batch for batch in self.batches if not set(batch).isdisjoint(paid)]
+        first = self.wire.requests[0].texts
+        check = set(first) if len(first) == 1 else set()
+        lost = [batch for batch in self.batches if not set(batch).isdisjoint({*paid} - check)]
         assert len(lost) <= CONCURRENCY
-        assert self.paid_texts & set(paid) <= {text for batch in lost for text in batch}
+        assert self.paid_texts & set(paid) <= check.union(*lost)
         self.paid_texts.update(paid)
         self.batches = {tuple(request.texts) for request in self.wire.requests}
         self.wire.requests.clear()

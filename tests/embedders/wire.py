@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -54,6 +55,13 @@ def unit_of(text: str, kind: str, dimension: int) -> Vector:
     """The same at unit length, as an embedder should give it."""
     vector = vector_of(text, kind, dimension)
     return vector / np.linalg.norm(vector)
+
+
+def join_embedding_threads() -> None:
+    """Wait for requests that were in flight when the caller stopped reading vectors."""
+    for thread in threading.enumerate():
+        if thread.name.startswith("embedding"):
+            thread.join(timeout=30)
 
 
 def _packed(vector: Vector) -> str:

@@ -26,6 +26,7 @@ from pertinent.surfaces.http.observability import Observer
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Page
+from pertinent.workspace.models import Models
 from pertinent.workspace.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
@@ -133,7 +134,7 @@ def change_settings(workspace: Workspace, **chosen: Any) -> Workspace:
     view = copy.copy(workspace)
     view.settings = Settings.model_validate({**workspace.settings.model_dump(), **chosen})
     view._engine = None  # it has the ranking of the settings
-    vars(view).pop("reranking", None)
+    view._models = Models(view.settings)
     return view
 
 

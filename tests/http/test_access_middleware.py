@@ -53,6 +53,8 @@ EVERY_ROUTE = [
     ("GET", "/api/v1/labels/agreement"),
     ("POST", "/api/v1/labels"),
     ("POST", "/api/v1/labels/undo"),
+    ("POST", "/api/v1/audits"),
+    ("GET", "/api/v1/audits/x"),
     ("GET", "/reports"),
 ]
 

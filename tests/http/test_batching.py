@@ -115,6 +115,41 @@ def test_cancelled_query_is_not_searched() -> None:
     assert search.batches == [["first"], ["last"]]
 
 
+def test_other_work_of_the_pool_runs_between_batches() -> None:
+    search = BatchSearch(closed=True)
+    batches_before_other_work: list[int] = []
+
+    async def load_and_other_work() -> None:
+        with ThreadPoolExecutor(1) as threads:
+            batcher = QueryBatcher(search, lambda: threads, workers=1)
+            texts = map(str, range(1 + 3 * BATCH_SIZE))
+            searches = [asyncio.ensure_future(batcher.search(text, OPTIONS)) for text in texts]
+            await asyncio.sleep(0)
+            threads.submit(lambda: batches_before_other_work.append(len(search.batches)))
+            search.opened.set()
+            await asyncio.gather(*searches)
+
+    asyncio.run(load_and_other_work())
+    assert len(search.batches) >= 4
+    assert batches_before_other_work == [1]
+
+
+def test_queries_that_wait_when_the_pool_is_shut_down_are_answered() -> None:
+    search = BatchSearch(closed=True)
+
+    async def shut_down() -> list[Answer]:
+        threads = ThreadPoolExecutor(1)
+        batcher = QueryBatcher(search, lambda: threads, workers=1)
+        texts = list(map(str, range(1 + 3 * BATCH_SIZE)))
+        searches = [asyncio.ensure_future(batcher.search(text, OPTIONS)) for text in texts]
+        await asyncio.sleep(0)
+        threads.shutdown(wait=False)
+        search.opened.set()
+        return await asyncio.wait_for(asyncio.gather(*searches), 30)
+
+    assert len(asyncio.run(shut_down())) == 1 + 3 * BATCH_SIZE
+
+
 class Panic(BaseException):
     """As a library in Rust raises it."""
 

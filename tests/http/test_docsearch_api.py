@@ -49,6 +49,12 @@ def test_docsearch_order_is_that_of_search(service: Service) -> None:
     assert [hit["objectID"] for hit in hits] == [hit["chunk_id"] for hit in expected]
 
 
+def test_each_query_of_a_request_is_logged(service: Service) -> None:
+    queries = ["torque of joints", "friction of gears"]
+    service.client.post(ROUTE, json={"requests": [{"query": text} for text in queries]})
+    assert [line["query"] for line in service.lines("search")] == queries
+
+
 def test_docsearch_texts_are_safe_as_html(service: Service) -> None:
     """DocSearch puts them into its page as HTML."""
     hit = query(service, "script tag alert", hitsPerPage=1)["hits"][0]
@@ -87,6 +93,18 @@ def test_docsearch_snippet_has_no_markup_of_markdown(serve: Serve, tmp_path: Pat
         pertinent.index(pages, base_url="https://book.example")
     texts = [hit["content"] for hit in query(serve(Workspace(settings)), "valves")["hits"]]
     assert sorted(texts) == ["Open a valve slowly.", "What to know."]
+
+
+def test_docsearch_apostrophe_is_an_entity_that_the_modal_decodes(serve: Serve, tmp_path: Path) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "new.md").write_text("# What's new\n\nThe user's valve opens.\n", encoding="utf-8")
+    settings = settings_in(tmp_path / "data")
+    with Pertinent(Workspace(settings)) as pertinent:
+        pertinent.index(pages, base_url="https://book.example")
+    (hit,) = query(serve(Workspace(settings)), "valve")["hits"]
+    assert hit["hierarchy"]["lvl0"] == "What&#39;s new"
+    assert "x27" not in str(hit)
 
 
 def test_docsearch_answers_each_query_in_order(service: Service) -> None:

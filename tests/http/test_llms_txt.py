@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import socket
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from pertinent.errors import CatalogFailure
+from pertinent.surfaces.library import Pertinent
 from pertinent.testing.pages import InMemorySource, page
+from pertinent.validation.target import PageView
+from pertinent.workspace.workspace import Workspace
 
+from ..servers.service import running_service
 from .conftest import Serve, Service, fill, open_filled, problem
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_llms_txt_lists_every_page_with_a_link_that_works(service: Service) -> None:
@@ -35,6 +47,31 @@ def test_llms_full_txt_has_every_page(service: Service) -> None:
     for record in service.pertinent.pages():
         markdown = service.client.get(f"/pages/{record.document_id}.md").text
         assert response.text.count(markdown) == 1
+
+
+def test_llms_full_txt_has_no_chunks_for_http_1_0(own: Workspace) -> None:
+    with running_service(own) as url, socket.create_connection(("127.0.0.1", urlsplit(url).port)) as client:
+        client.sendall(b"GET /llms-full.txt HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        head, _, body = b"".join(iter(partial(client.recv, 65536), b"")).partition(b"\r\n\r\n")
+    assert b"transfer-encoding" not in head.lower()
+    assert b"content-length: %d\r\n" % len(body) in head.lower() + b"\r\n"
+    assert body.startswith(b"# ")
+
+
+def test_catalog_that_fails_amid_llms_full_txt_is_logged_as_unavailable(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = iter([service.pertinent.page(service.pertinent.pages()[0].document_id)])
+
+    def read_page(*_: object) -> PageView:
+        for page_view in pages:
+            return page_view
+        raise CatalogFailure("connection silent")
+
+    monkeypatch.setattr(Pertinent, "page", read_page)
+    service.client.get("/llms-full.txt")
+    assert [line["detail"] for line in service.lines("service_unavailable")] == ["connection silent"]
+    assert service.lines("unexpected") == []
 
 
 def test_title_is_a_setting(serve: Serve) -> None:

@@ -85,6 +85,27 @@ def test_log_line_is_harmless_in_a_terminal() -> None:
     assert "für 日本" in serialize_event({"query": query}, default=str).decode()
 
 
+def test_service_goes_on_when_nobody_reads_its_log() -> None:
+    program = (
+        "import structlog\n"
+        "from pertinent.surfaces.http.observability import configure_logging\n"
+        "configure_logging()\n"
+        "input()\n"
+        "structlog.get_logger().info('refused')\n"
+        "print('on', flush=True)\n"
+    )
+    command = [sys.executable, "-c", program]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stderr.close()
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        assert process.stdout.read() == b"on\n"
+
+
 def test_traceback_of_a_library_is_one_json_line() -> None:
     program = (
         "import logging\n"

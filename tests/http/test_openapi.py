@@ -61,6 +61,7 @@ def test_openapi_describes_every_route(described: dict[str, Any]) -> None:
         "POST /api/v1/validate", "GET /api/v1/chunks/{chunk_id}", "GET /api/v1/documents",
         "GET /api/v1/documents/{document_id}", "GET /api/v1/labels/next", "POST /api/v1/labels",
         "POST /api/v1/labels/undo", "GET /api/v1/labels/agreement",
+        "POST /api/v1/audits", "GET /api/v1/audits/{audit_id}",
     }  # fmt: skip
 
 

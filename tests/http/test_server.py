@@ -28,7 +28,7 @@ import pytest
 import structlog
 from typer.testing import CliRunner
 
-from pertinent.errors import StoreError
+from pertinent.errors import EmbedderError, StoreError
 from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.http import watch
 from pertinent.surfaces.library import Pertinent
@@ -441,6 +441,7 @@ class Failing:
 
 def test_failed_sync_does_not_end_the_watch(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "wait_for_changes", lambda *_: iter([None] * 4))
+    monkeypatch.setattr(watch, "RETRY_SECONDS", (0.0, 0.0))
     log = structlog.testing.CapturingLogger()
     failing = Failing(StoreError("is down"), RecursionError("too deep"))
     watch.watch_source(str(docs), failing.sync, threading.Event(), log)  # type: ignore[arg-type]
@@ -450,7 +451,32 @@ def test_failed_sync_does_not_end_the_watch(docs: Path, monkeypatch: pytest.Monk
         ("error", "sync failed"),
         ("info", "synced"),
     ]
-    assert [call.kwargs.get("exc_info") for call in log.calls] == [False, True, None]
+    assert [call.kwargs.get("exc_info") for call in log.calls] == [None, True, None]
+
+
+def test_sync_that_failed_at_a_store_is_retried_without_a_change(
+    docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "wait_for_changes", lambda *_: iter([None]))
+    monkeypatch.setattr(watch, "RETRY_SECONDS", (0.0, 0.01))
+    log = structlog.testing.CapturingLogger()
+    failing = Failing(StoreError("is down"), StoreError("is down"), EmbedderError("no answer"))
+    watch.watch_source(str(docs), failing.sync, threading.Event(), log)  # type: ignore[arg-type]
+    assert [(call.args[0], call.kwargs.get("retry_in")) for call in log.calls] == [
+        ("sync failed", 0.0),
+        ("sync failed", 0.01),
+        ("sync failed", 0.01),
+        ("synced", None),
+    ]
+
+
+def test_retries_of_a_sync_end_with_the_service(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "wait_for_changes", lambda *_: iter([None]))
+    stop = threading.Event()
+    stop.set()
+    log = structlog.testing.CapturingLogger()
+    watch.watch_source(str(docs), Failing(StoreError("is down")).sync, stop, log)  # type: ignore[arg-type]
+    assert {call.args[0] for call in log.calls} == {"sync failed"}
 
 
 def test_watch_that_fails_is_logged(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -515,6 +541,19 @@ def test_server_refuses_a_too_large_chunked_body(server: Server) -> None:
     answer = connection.getresponse()
     assert (answer.status, json.loads(answer.read())["error"]) == (413, "payload_too_large")
     connection.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/label", "/widget.js", "/llms-full.txt"])
+def test_too_large_body_of_a_get_request_is_ignored(server: Server, path: str) -> None:
+    connection = server.connect()
+    connection.request("GET", path)
+    expected = connection.getresponse().read()
+    parts = (b"x" * 10_000 for _ in range(10))
+    connection.request("GET", path, parts, encode_chunked=True)
+    answer = connection.getresponse()
+    assert (answer.status, answer.read()) == (200, expected)
+    connection.close()
+    assert "unexpected" not in "".join(server.output)
 
 
 @pytest.mark.slow

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 
 import pytest
+
+from pertinent.surfaces.http.store_health import CACHE_SECONDS
 
 from ..servers.silent_proxy import silent_proxy
 from .test_health import (
@@ -21,6 +24,7 @@ from .test_health import (
     search,
     serving,  # noqa: F401 - a fixture
 )
+from .test_server import Server
 from .test_stores import Postgres, postgres  # noqa: F401 - a fixture
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
@@ -94,3 +98,43 @@ def test_searches_go_on_while_postgresql_goes_silent_under_load(
         for client in clients:
             client.join()
     assert set(statuses) == {STATES["ok"], STATES["degraded"]}
+
+
+@pytest.fixture
+def serve_within(
+    serving: Serving,  # noqa: F811 - the fixture
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[int], Server]:
+    """Start a service with this `request_timeout`, much less than that of the database; it has answered."""
+
+    def start(request_timeout: int) -> Server:
+        monkeypatch.setenv("PERTINENT_DATABASE_TIMEOUT", "60")
+        monkeypatch.setenv("PERTINENT_REQUEST_TIMEOUT", str(request_timeout))
+        server = serving()
+        assert search(server, **NO_CACHE) == STATES["ok"]
+        return server
+
+    return start
+
+
+def test_search_waits_for_a_silent_postgresql_once(
+    serve_within: Callable[[int], Server], silence: Silence
+) -> None:
+    server = serve_within(20)
+    with silence():
+        time.sleep(1.1 * CACHE_SECONDS)  # the search begins with a health check
+        began = time.monotonic()
+        assert search(server, **NO_CACHE) == STATES["degraded"]
+        assert time.monotonic() - began < 7  # a fifth of 20 s, and a second for the words
+
+
+def test_sigterm_ends_the_service_while_postgresql_is_silent(
+    serve_within: Callable[[int], Server], silence: Silence
+) -> None:
+    server = serve_within(3)
+    with silence():
+        assert search(server, **NO_CACHE) == STATES["degraded"]
+        assert ask(server, "GET", "/api/v1/documents")[0] == 503
+        began = time.monotonic()
+        assert server.end() == 0
+        assert time.monotonic() - began < 10

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from pertinent import identity
 from pertinent._internal.free_memory import release_free_memory
 from pertinent._internal.progress import NoProgress
+from pertinent.indexing import page_hash, spool, sync
 from pertinent.indexing import plan as planning
-from pertinent.indexing import spool, sync
 from pertinent.indexing.chunking import chunk_page, embedded_text
-from pertinent.indexing.plan import PageChange, hash_page
+from pertinent.indexing.page_hash import hash_page
+from pertinent.indexing.plan import PageChange
 from pertinent.indexing.spool import PageSpool, PlannedChunk
 from pertinent.indexing.sync import Indexer
 from pertinent.settings import Settings
@@ -187,7 +188,7 @@ def test_page_hash_is_that_of_the_json_of_all_fields(text: str, keywords: list[s
     ]
     content = json.dumps([*fields, *described, sections], ensure_ascii=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(planning, "_PART_CHARACTERS", part)
+        patch.setattr(page_hash, "_PART_CHARACTERS", part)
         assert hash_page(document) == hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -220,7 +221,7 @@ def test_memory_for_a_large_file_is_eleven_times_its_size_at_most(
         (large_files, "LARGE_CHARACTERS", 2**16),
         (large_files, "PART_CHARACTERS", 2**14),
         (front_matter, "_WORD_BATCH", 64),
-        (planning, "_PART_CHARACTERS", 2**10),
+        (page_hash, "_PART_CHARACTERS", 2**10),
         (planning, "PLAN_BATCH", 16),
         (spool, "_PART_CHARACTERS", 2**10),
         (sync, "COMMIT_CHUNKS", 16),

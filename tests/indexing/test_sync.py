@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import qdrant_edge
 
 from pertinent._internal.progress import NoProgress
 from pertinent.errors import EmbedderError, SyncRefused
+from pertinent.identity import point_id
 from pertinent.indexing import plan as planning
 from pertinent.indexing.sync import Indexer, SyncSummary
 from pertinent.sources.markdown.source import UNKNOWN_ADDRESS, MarkdownSource
@@ -46,6 +48,7 @@ def contents(workspace: Workspace) -> tuple[list[Chunk], list[Chunk], list[str]]
 
 
 def embedded(workspace: Workspace) -> int:
+    """Count the embedded documents; a sync of new texts into an index embeds one more, as a check."""
     embedder = workspace.embedder()
     assert isinstance(embedder, HashedWords)
     return embedder.embedded
@@ -136,7 +139,7 @@ def test_sync_embeds_only_changed_chunks(workspace: Workspace) -> None:
     changed = page("topics", {"": "Nodes talk over topics.", "QoS": "Only reliable."})
     summary = sync(workspace, changed, SERVICES, ACTIONS, JOINTS)
     assert (summary.pages_changed, summary.chunks_added, summary.chunks_removed) == (1, 1, 1)
-    assert embedded(workspace) == embedded_before + 1
+    assert embedded(workspace) == embedded_before + 2
     points, rows, _ = contents(workspace)
     assert points == rows
     texts = {chunk.text for chunk in points}
@@ -150,7 +153,7 @@ def test_changed_front_matter_embeds_the_first_chunk_again(workspace: Workspace)
     described = replace(TOPICS, front_matter=FrontMatter("Publish and subscribe", tags=("middleware",)))
     summary = sync(workspace, described, SERVICES, ACTIONS, JOINTS)
     assert (summary.pages_changed, summary.chunks_changed, summary.chunks_added) == (1, 1, 0)
-    assert embedded(workspace) == embedded_before + 1
+    assert embedded(workspace) == embedded_before + 2
     assert contents(workspace) == before  # ids, texts, spans and hashes
     for words in ("publish subscribe", "middleware"):
         answer = workspace.engine().search(words, SearchOptions(ranking="lexical", correct=False))
@@ -158,7 +161,7 @@ def test_changed_front_matter_embeds_the_first_chunk_again(workspace: Workspace)
     corrected = workspace.engine().search("midleware", SearchOptions(ranking="lexical"))
     assert corrected.searched_for == "middleware"
     summary = sync(workspace, described, SERVICES, ACTIONS, JOINTS)
-    assert (summary.pages_unchanged, embedded(workspace)) == (4, embedded_before + 1)
+    assert (summary.pages_unchanged, embedded(workspace)) == (4, embedded_before + 2)
     sync(workspace, *BOOK)
     assert not workspace.engine().search("middleware", SearchOptions(ranking="lexical")).hits
 
@@ -168,7 +171,7 @@ def test_inserted_text_moves_positions_without_embedding(workspace: Workspace) -
     sync(workspace, first, SERVICES)
     embedded_before = embedded(workspace)
     sync(workspace, page("topics", {"New": "New text.", "A": "Alpha text.", "B": "Beta text."}), SERVICES)
-    assert embedded(workspace) == embedded_before + 1
+    assert embedded(workspace) == embedded_before + 2
     points, rows, _ = contents(workspace)
     assert points == rows
     assert {c.text: c.position for c in points if c.slug == "topics"} == {
@@ -299,7 +302,7 @@ def test_page_without_text_is_indexed_without_chunks(workspace: Workspace) -> No
 
 def test_sync_keeps_what_an_interrupted_first_sync_of_another_source_wrote(workspace: Workspace) -> None:
     sync(workspace, TOPICS, name="one")
-    assert interrupt_sync(workspace, InMemorySource(SERVICES, ACTIONS, name="two"), 7)
+    assert interrupt_sync(workspace, InMemorySource(SERVICES, ACTIONS, name="two"), 12)
     assert workspace.index().count() == 4
     sync(workspace, TOPICS, name="one")
     before = embedded(workspace)
@@ -310,7 +313,7 @@ def test_sync_keeps_what_an_interrupted_first_sync_of_another_source_wrote(works
 
 def test_remove_deletes_what_an_interrupted_first_sync_of_the_source_wrote(workspace: Workspace) -> None:
     sync(workspace, TOPICS, name="one")
-    assert interrupt_sync(workspace, InMemorySource(SERVICES, ACTIONS, name="two"), 7)
+    assert interrupt_sync(workspace, InMemorySource(SERVICES, ACTIONS, name="two"), 12)
     assert workspace.create_indexer(NoProgress()).remove("two") == 0
     points, rows, pending = contents(workspace)
     assert (points, pending) == (rows, [])
@@ -353,7 +356,7 @@ def interrupt_sync(workspace: Workspace, source: InMemorySource, calls: int) -> 
 EDITED = page("topics", {"": "Nodes talk over topics.", "QoS": "Reliable.", "Late": "Late joiners."})
 
 
-@pytest.mark.parametrize("calls", range(16))
+@pytest.mark.parametrize("calls", range(21))
 def test_next_sync_completes_an_interrupted_one(workspace: Workspace, calls: int) -> None:
     sync(workspace, *BOOK)
     target = InMemorySource(EDITED, SERVICES, ACTIONS, page("new", {"": "A new page."}), name="book")
@@ -363,10 +366,10 @@ def test_next_sync_completes_an_interrupted_one(workspace: Workspace, calls: int
     assert points == rows
     assert pending == []
     assert {c.slug for c in points} == {"topics", "services", "actions", "new"}
-    assert interrupted or calls > 10
+    assert interrupted or calls > 15
 
 
-@pytest.mark.parametrize("calls", range(16))
+@pytest.mark.parametrize("calls", range(21))
 def test_sync_after_an_interruption_restores_the_old_pages(workspace: Workspace, calls: int) -> None:
     sync(workspace, *BOOK)
     before = contents(workspace)
@@ -378,15 +381,35 @@ def test_sync_after_an_interruption_restores_the_old_pages(workspace: Workspace,
     assert interrupted or calls > 7
 
 
+def test_page_that_returns_after_an_interrupted_deletion_has_its_words(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The embedded index empties points before it deletes them."""
+    sync(workspace, *BOOK)
+    points = [point_id(chunk.chunk_id) for chunk in contents(workspace)[0]]
+    words = workspace.writable_index().word_weights(points)
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(qdrant_edge.UpdateOperation, "delete_points_by_filter", interrupt)
+        with pytest.raises(Interrupted):
+            sync(workspace, *BOOK[1:], allow_shrink=True)
+    sync(workspace, *BOOK)
+    assert workspace.writable_index().word_weights(points) == words
+    assert all(words.values())
+
+
 def test_sync_reuses_vectors_of_an_interrupted_run(workspace: Workspace) -> None:
     sync(workspace, TOPICS)
     embedded_before = embedded(workspace)
     target = InMemorySource(TOPICS, SERVICES, name="book")
     # Interrupted at the commit, after the vectors are in the index.
-    assert interrupt_sync(workspace, target, 5)
-    assert embedded(workspace) == embedded_before + 1
+    assert interrupt_sync(workspace, target, 10)
+    assert embedded(workspace) == embedded_before + 2
     sync(workspace, *target.pages)
-    assert embedded(workspace) == embedded_before + 1
+    assert embedded(workspace) == embedded_before + 2
 
 
 def test_search_finds_a_synced_chunk(workspace: Workspace) -> None:

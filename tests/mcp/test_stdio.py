@@ -13,6 +13,7 @@ import pytest
 from anyio import to_thread
 
 from mcp import Client
+from pertinent.surfaces.mcp.index_folder import LOCK_SECONDS
 
 from ..cli.conftest import Run, docs, indexed, run
 from ..cli.test_running_service import hold_index
@@ -89,11 +90,18 @@ def test_process_that_is_no_service_is_an_error_after_a_while(indexed: Path) -> 
     holder = hold_index()
     try:
 
-        async def check(client: Client) -> None:
+        async def check_search(client: Client) -> None:
             result = await client.call_tool("search", {"query": "joints"})
             assert result.is_error
             assert "another process" in read_text(result.content[0])
             assert "`pertinent serve` answers many callers" in read_text(result.content[0])
+
+        async def check(client: Client) -> None:
+            # Calls that wait for each other don't add up their waits.
+            with anyio.fail_after(2.5 * LOCK_SECONDS):
+                async with anyio.create_task_group() as calls:
+                    for _ in range(3):
+                        calls.start_soon(check_search, client)
             # Pages are read from the catalog, which is not locked.
             listed = await client.call_tool("list_pages", {})
             assert listed.structured_content["total"] == 4

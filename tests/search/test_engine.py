@@ -177,6 +177,15 @@ def test_a_vector_alone_is_ranked_dense_and_has_no_lexical_score(engine: Engine)
     assert answer.hits[0].scores.lexical is None
 
 
+@pytest.mark.parametrize("length", [1e300, 1e-300])
+def test_length_of_a_vector_does_not_matter(engine: Engine, length: float) -> None:
+    vector = HashedWords().embed_queries(["revolute joint"])[0]
+    scaled = engine.search_vector([float(element) * length for element in vector])
+    assert [(hit.point_id, round(hit.score, 5)) for hit in scaled.hits] == [
+        (hit.point_id, round(hit.score, 5)) for hit in engine.search_vector(vector).hits
+    ]
+
+
 @pytest.mark.parametrize(
     ("vector", "error"),
     [

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from pertinent.search.phrases import contains_phrases
+from pertinent.search import phrases as phrases_module
+from pertinent.search.phrases import Phrases
+from pertinent.search.terms import fold
 
 from .test_ranking import make_chunk
 
@@ -29,6 +33,28 @@ TEXT = "Reliable, or **best**\n`effort`. Read [on](/a/b) about _sockets_. 全文
         (("全文検索 の設定",), True),
     ],
 )
-def test_contains_phrases_looks_in_text_and_names(phrases: tuple[str, ...], expected: bool) -> None:
+def test_phrases_are_looked_up_in_text_and_names(phrases: tuple[str, ...], expected: bool) -> None:
     chunk = make_chunk("page", "Topics", "Quality of service", text=TEXT)
-    assert contains_phrases(chunk, phrases) == expected
+    assert Phrases(phrases).are_in(chunk) == expected
+
+
+def test_chunks_with_the_same_id_are_told_apart() -> None:
+    phrases = Phrases(["best effort"])
+    chunk = make_chunk("page", "Topics", "Quality of service", text=TEXT)
+    assert not phrases.are_in(replace(chunk, text="Another text of an external collection."))
+    assert phrases.are_in(chunk)
+
+
+def test_each_chunk_is_folded_once_for_all_phrases(monkeypatch: pytest.MonkeyPatch) -> None:
+    phrases = Phrases([*(f"best effort {number}" for number in range(200)), "best effort", "best effort"])
+    folded: list[str] = []
+
+    def count_and_fold(text: str) -> str:
+        folded.append(text)
+        return fold(text)
+
+    monkeypatch.setattr(phrases_module, "fold", count_and_fold)
+    chunks = [make_chunk(name, "Topics", "Quality of service", text=TEXT) for name in ("first", "second")]
+    for _ in range(3):
+        assert not any(map(phrases.are_in, chunks))
+    assert len(folded) == len(chunks)

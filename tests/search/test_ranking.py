@@ -17,6 +17,7 @@ from pertinent.search.bm25 import MAX_WEIGHT
 from pertinent.search.book_words import TYPICAL_WEIGHT, BookWords
 from pertinent.search.cosine_scale import CosineScale
 from pertinent.search.name_matcher import NameMatcher
+from pertinent.search.phrases import Phrases
 from pertinent.search.ranking import (
     CANDIDATES,
     FORMULAS,
@@ -496,6 +497,6 @@ def test_formulas_name_every_feature() -> None:
 def test_select_excludes_hits_without_the_quoted_words() -> None:
     chunks: dict[PointId, StoredPoint] = {1: make_chunk("a", text="best effort"), 2: make_chunk("b")}
     ranked = rank(Candidates([1, 2], [0.5, 0.9], None), chunks, "dense", "", BOOK, CosineScale())
-    selection = select(ranked, SearchOptions(), ["best effort"])
+    selection = select(ranked, SearchOptions(), Phrases(["best effort"]))
     assert [hit.point_id for hit in selection.hits] == [1]
     assert [excluded.reason for excluded in selection.excluded] == ["it does not have the quoted words"]

@@ -21,6 +21,7 @@ class SilentProxy:
         self._sockets: list[socket.socket] = []
         self._lost: set[socket.socket] = set()
         self._closed = False
+        self._closing = threading.Lock()
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -44,7 +45,8 @@ class SilentProxy:
             self._speaking.set()
 
     def close(self) -> None:
-        self._closed = True
+        with self._closing:
+            self._closed = True
         self._speaking.set()
         for connection in (self._listener, *self._sockets):
             with suppress(OSError):
@@ -58,13 +60,27 @@ class SilentProxy:
                 threading.Thread(target=self._connect, args=(client,), daemon=True).start()
 
     def _connect(self, client: socket.socket) -> None:
-        self._sockets.append(client)
+        if not self._keep(client):
+            return
         self._speaking.wait()
         server = socket.socket(socket.AF_UNIX)
-        server.connect(self._target)
-        self._sockets.append(server)
+        if not self._keep(server):
+            return
+        try:
+            server.connect(self._target)
+        except OSError:
+            return  # closed meanwhile
         threading.Thread(target=self._forward, args=(client, server), daemon=True).start()
         self._forward(server, client)
+
+    def _keep(self, connection: socket.socket) -> bool:
+        """Keep a connection for `close`; after that, close it at once and return False."""
+        with self._closing:
+            if self._closed:
+                connection.close()
+            else:
+                self._sockets.append(connection)
+            return not self._closed
 
     def _forward(self, sender: socket.socket, receiver: socket.socket) -> None:
         with suppress(OSError):

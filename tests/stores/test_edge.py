@@ -19,7 +19,7 @@ import pytest
 from pertinent._internal.disk import read_into_cache
 from pertinent.errors import IndexFailure, IndexLocked
 from pertinent.ports import VectorIndex
-from pertinent.stores import edge
+from pertinent.stores import edge_shard
 from pertinent.stores.edge import EdgeIndex, _translate_errors
 from pertinent.stores.payload import KEYWORDS
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, fill
@@ -191,7 +191,7 @@ def test_recall_against_exact_search_after_optimising(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With HNSW built on 8-bit vectors, the ten nearest are those of a full scan, and so are their scores."""
-    monkeypatch.setattr(edge, "FULL_SCAN_KB", 1000)
+    monkeypatch.setattr(edge_shard, "FULL_SCAN_KB", 1000)
     rng = np.random.default_rng(8)
     vectors = make_vectors(6000)
     opened = EdgeIndex.open(tmp_path, 128)
@@ -213,7 +213,7 @@ def test_recall_against_exact_search_after_optimising(
 
 @pytest.mark.slow
 def test_optimising_is_left_out_until_much_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edge, "FULL_SCAN_KB", 1000)  # 2,000 vectors of 128 dimensions
+    monkeypatch.setattr(edge_shard, "FULL_SCAN_KB", 1000)  # 2,000 vectors of 128 dimensions
     vectors = make_vectors(6000)
     opened = EdgeIndex.open(tmp_path, 128)
     put_vectors(opened, vectors[:1500])
@@ -233,12 +233,12 @@ def test_optimising_is_left_out_until_much_is_new(tmp_path: Path, monkeypatch: p
 
 def test_files_that_are_read_before_opening_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a new version of the engine names them otherwise, and opening from the disk is slow."""
-    monkeypatch.setattr(edge, "FULL_SCAN_KB", 1000)
+    monkeypatch.setattr(edge_shard, "FULL_SCAN_KB", 1000)
     opened = EdgeIndex.open(tmp_path, 128)
     put_vectors(opened, make_vectors(3000))
     opened.finish()
     opened.close()
-    for name in edge._CACHED_FILES:
+    for name in edge_shard._CACHED_FILES:
         assert list(tmp_path.glob(f"segments/*/{name}")), name
     reopened = EdgeIndex.open(tmp_path, 128)
     assert reopened.count() == 3000

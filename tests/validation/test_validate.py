@@ -295,6 +295,32 @@ def test_preflight_notes_duplicate_texts_and_few_queries(judged: Judge) -> None:
     assert any("only 9 queries have an answer" in note and "±" in note for note in report.preflight)
 
 
+def test_preflight_names_labels_on_all_sections_of_a_page(judged: Judge) -> None:
+    """A forgotten anchor, or one that YAML takes for a comment, makes the whole page relevant."""
+    labels = [
+        {"page": "docs/knee.md"},
+        {"page": "docs/gripper.md", "grade": 0},
+        *labels_on("camera", "hinge"),
+    ]
+    report = judged(change_query("knee", labels=labels))
+    assert [note for note in report.preflight if "all sections" in note] == [
+        "1 label covers all sections of a page; if only a part of it answers the question, give an anchor or "
+        "a quote: docs/knee.md of knee"
+    ]
+    assert not any("all sections" in note for note in judged().preflight)
+
+
+def test_preflight_names_zeros_under_a_higher_grade(judged: Judge) -> None:
+    """The highest grade of a judge counts, so a section can't be taken out of a label on its page."""
+    labels = [{"page": "docs/knee.md"}, *labels_on("knee", "hinge", grade=0), *labels_on("camera", grade=0)]
+    by_another_judge = [{**label, "judge": "ada"} for label in labels_on("knee", "shaft", grade=0)]
+    report = judged(change_query("knee", labels=[*labels, *by_another_judge]))
+    assert [note for note in report.preflight if "no effect" in note] == [
+        "1 label with grade 0 has no effect, since labels with a higher grade cover the same passages; give "
+        "these an anchor or a quote that leaves them out: docs/knee.md#the-hinge of knee"
+    ]
+
+
 @pytest.mark.parametrize("labels", [[], labels_on("knee", "hinge", grade=0)])
 def test_query_without_a_relevant_label_is_invalid(judged: Judge, labels: list[dict[str, Any]]) -> None:
     report = judged(change_query("taxes", answerable=True, labels=labels))

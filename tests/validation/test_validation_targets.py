@@ -11,10 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import qdrant_edge as qdrant
+from fastapi import APIRouter
 
 from pertinent._internal.progress import NoProgress
 from pertinent.errors import IndexFailure, InvalidInput, SettingsError
-from pertinent.identity import content_hash
+from pertinent.identity import content_hash, point_id
+from pertinent.ports import PageWrite
+from pertinent.stores.candidates import DENSE
+from pertinent.surfaces.http import audits_api
 from pertinent.surfaces.reindex_gate import ReindexGate
 from pertinent.surfaces.validation_targets import LocalPipeline, RemoteService, validate_golden
 from pertinent.types import SearchOptions
@@ -27,7 +32,7 @@ from pertinent.workspace.workspace import Workspace
 from ..servers.service import running_service
 from .comparison.test_compare import compared
 from .conftest import golden, has_issue
-from .test_damage import passage, set_payload
+from .test_damage import passage, set_payload, shard
 
 
 @contextmanager
@@ -55,6 +60,70 @@ def test_service_and_local_pipeline_get_the_same_verdict(stored: Workspace) -> N
     for name in ("corpus", "golden"):
         assert over_http.fingerprints[name] == local.fingerprints[name]
     assert over_http.fingerprints["subject"].rstrip("/") == url
+
+
+@pytest.mark.parametrize("surface", ["local", "service"])
+def test_audit_finds_vectors_of_other_texts(stored: Workspace, surface: str) -> None:
+    """Only the stores show it: pages, texts and hashes are right."""
+    knee, camera = passage(stored, "knee", "shaft"), passage(stored, "camera", "shaft")
+    index = stored.writable_index()
+    vectors = index.vectors([point_id(knee.chunk_id), point_id(camera.chunk_id)])
+    points: list[Any] = [
+        qdrant.PointVectors(point_id(chunk.chunk_id), {DENSE: vectors[point_id(other.chunk_id)].tolist()})
+        for chunk, other in ((knee, camera), (camera, knee))
+    ]
+    shard(stored).update(qdrant.UpdateOperation.update_vectors(points))
+    with validation_target(stored, surface) as target:
+        report = validate(target, golden(), ValidationOptions(together=False, audit=True))
+    assert report.verdict == "FAIL"
+    assert report.audit is not None
+    assert report.audit[0].startswith("2 chunks with a damaged vector")
+    assert report.audit[1].endswith(
+        f"{min(knee.chunk_id, camera.chunk_id)}, {max(knee.chunk_id, camera.chunk_id)}"
+    )
+
+
+def test_audit_finds_a_page_that_is_indexed_twice(stored: Workspace) -> None:
+    catalog = stored.writable_catalog()
+    record = catalog.pages()[0]
+    page = catalog.page(record.document_id)
+    assert page is not None
+    catalog.commit(
+        "s", [PageWrite(replace(page, document_id=f"old-{record.document_id}"), record.page_hash, [])]
+    )
+    assert any(
+        fault.startswith(f"1 page is indexed more than once: {record.url}")
+        for fault in LocalPipeline(stored).audit()
+    )
+
+
+def test_audit_that_takes_longer_than_a_request_is_waited_for(
+    stored: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    polled = threading.Event()
+
+    def audit_slowly(_: Workspace) -> list[str]:
+        assert polled.wait(60)
+        return ["a fault"]
+
+    monkeypatch.setattr("pertinent.surfaces.http.audit_queue.audit_stored_data", audit_slowly)
+    monkeypatch.setattr("pertinent.surfaces.validation_targets.time.sleep", lambda _: polled.set())
+    with running_service(stored, request_timeout=0.5) as url:
+        remote = RemoteService.connect(url)
+        with remote.client:
+            assert remote.audit() == ["a fault"]
+
+
+def test_audit_of_an_older_service_gives_no_verdict(
+    stored: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no such route; what can't be checked must not pass."""
+    monkeypatch.setattr(audits_api, "router", APIRouter())
+    with (
+        validation_target(stored, "service") as older,
+        pytest.raises(NoVerdict, match=r"can't audit its stored data.*with the service stopped"),
+    ):
+        validate(older, golden(), ValidationOptions(together=False, audit=True))
 
 
 @pytest.mark.parametrize("no_golden_set", [None, 5, b"golden.yaml"])

@@ -236,6 +236,12 @@ class TestRequire:
         criteria = merge_criteria({"mrr": 0.9}, Criteria(queries_reaching=0.5), {"mrr": 0.2, "p@3": 0.4})
         assert (criteria.mrr, criteria.queries_reaching, criteria.at_least) == (0.2, 0.5, {"p@3": 0.4})
 
+    def test_means_of_settings_golden_set_and_require_are_merged_one_by_one(self) -> None:
+        settings = {"at_least": {"success@5": 0.9, "ndcg@10": 0.5, "rr": 0.3}}
+        golden_set = Criteria(at_least={"ndcg@10": 0.4, "success@1": 0.2, "rr": 0})
+        criteria = merge_criteria(settings, golden_set, {"success@1": 0.1})
+        assert criteria.required_means == {"success@5": 0.9, "ndcg@10": 0.4, "success@1": 0.1}
+
     @pytest.mark.parametrize(
         ("settings", "field"),
         [({"at_least": 5}, "at_least"), ({"p95_latency_ms": float("inf")}, "p95_latency_ms")],

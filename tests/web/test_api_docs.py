@@ -10,7 +10,7 @@ from .conftest import Visit
 def test_api_docs_show_every_operation_with_its_examples(visit: Visit) -> None:
     reader = visit()
     reader.page.goto(f"{reader.home}/docs")
-    expect(reader.page.locator(".opblock")).to_have_count(15)
+    expect(reader.page.locator(".opblock")).to_have_count(17)
     expect(reader.page.locator(".version-pragma, .version-stamp").last).to_contain_text("OAS 3.1")
     search = reader.page.locator("#operations-v1-search_api_v1_search_post")
     search.locator(".opblock-summary-control").click()

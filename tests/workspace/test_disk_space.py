@@ -64,6 +64,22 @@ def test_reindex_checks_beforehand_that_a_second_build_has_space(disk: Path, tmp
         assert pertinent.search("revolute joint").hits
 
 
+def test_commands_that_free_space_work_on_a_nearly_full_disk(disk: Path, tmp_path: Path) -> None:
+    docs = write_page(tmp_path)
+    with Pertinent.open(disk / "data", embedder="testing:hashed-words") as pertinent:
+        pertinent.index(docs, name="docs")
+        pertinent.index(docs, name="again", base_url="https://again.example")
+        pertinent.reindex()
+    (disk / "ballast").write_bytes(bytes(shutil.disk_usage(disk).free - MIN_FREE * 2 // 3))
+    with Pertinent.open(disk / "data", embedder="testing:hashed-words") as pertinent:
+        with pytest.raises(IndexFailure, match="MB are free"):
+            pertinent.index(docs, name="docs")
+        assert pertinent.remove("again") == 1
+        assert pertinent.drop_previous()
+        assert [hit.chunk.title for hit in pertinent.search("revolute joint").hits] == ["Joints"]
+    assert [folder.name for folder in (disk / "data/index").iterdir()] == ["002"]
+
+
 def test_write_of_a_sync_that_has_filled_the_disk_is_refused(disk: Path) -> None:
     """The engine's files are mapped into memory: on a full disk, a write would end the process."""
     index = EdgeIndex.open(disk / "index", EMBEDDER.dimension)

@@ -21,6 +21,7 @@ from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import readable_chunks
+from pertinent.workspace.reindex import settings_matching_index
 
 pytestmark = pytest.mark.slow  # every test makes two indexes
 
@@ -179,6 +180,17 @@ def test_previous_build_is_kept_until_dropped(indexed: Path) -> None:
             pertinent.rollback()
 
 
+def test_number_of_a_deleted_build_is_not_used_again(indexed: Path) -> None:
+    with opened(indexed) as pertinent:
+        pertinent.reindex()
+        pertinent.rollback()
+        assert pertinent.drop_previous()
+        assert builds(indexed) == ["001"]
+        pertinent.reindex()
+        assert builds(indexed) == ["001", "003"]
+        assert hits(pertinent)
+
+
 def test_only_one_previous_build_is_kept(indexed: Path) -> None:
     for tokens in (30, 40, 50):
         with opened(indexed, chunk_tokens=tokens) as pertinent:
@@ -243,7 +255,7 @@ def test_old_build_answers_during_a_reindex(indexed: Path, monkeypatch: pytest.M
         other_settings = pertinent.workspace.settings.model_copy(update={"embedder": OTHER})
         engine = pertinent.workspace.engine()
         pertinent.workspace.settings = other_settings
-        pertinent.workspace._embedder = Watching()
+        pertinent.workspace._models._embedder = Watching()
         assert engine is pertinent.workspace.engine()
         pertinent.reindex()
     assert len(seen) == 24
@@ -430,7 +442,7 @@ def test_index_of_another_version_is_no_matter_of_settings(indexed: Path) -> Non
         catalog.set_fingerprint(
             replace(current, chunker=current.chunker.replace("structure-", "structure-0"))
         )
-        assert pertinent.workspace.settings_matching_index() == []
+        assert settings_matching_index(pertinent.workspace) == []
         with pytest.raises(FingerprintMismatch, match=r"in the settings\. Rebuild the index"):
             pertinent.search("hinge")
 
@@ -453,9 +465,9 @@ def test_settings_matching_index_names_changed_settings(
     use(monkeypatch, Other)
     with opened(indexed, **changed) as pertinent:
         pertinent.reindex()
-        assert pertinent.workspace.settings_matching_index() == []
+        assert settings_matching_index(pertinent.workspace) == []
         pertinent.rollback()
-        assert pertinent.workspace.settings_matching_index() == needed
+        assert settings_matching_index(pertinent.workspace) == needed
     settings = {"embedder": "testing:hashed-words", "chunk_tokens": 120, **changed}
     for name, value in settings.items():
         monkeypatch.setenv(f"PERTINENT_{name.upper()}", str(value))

@@ -18,6 +18,9 @@ from ..errors import IndexFailure
 MIN_FREE = 100 * 2**20
 """How many bytes must be free before anything is written."""
 
+MIN_FREE_TO_DELETE = 40 * 2**20
+"""How many bytes must be free before points are deleted: a new segment of the engine's log takes 32 MB."""
+
 MAKE_SPACE = "Delete what you can, and run the command again: it completes the work"
 
 
@@ -84,12 +87,12 @@ def _to_megabytes(size: int) -> int:
     return math.ceil(size / 2**20)
 
 
-def check_free_space(folder: Path) -> None:
-    """Raise IndexFailure if the disk of a folder, which need not exist yet, is nearly full."""
+def check_free_space(folder: Path, needed: int = MIN_FREE) -> None:
+    """Raise IndexFailure if the disk of a folder, which need not exist yet, has less than `needed` bytes."""
     free = _measure_free_space(folder)
-    if free < MIN_FREE:
+    if free < needed:
         raise IndexFailure(
-            f"only {free // 2**20} MB are free in {folder}, and at least {MIN_FREE // 2**20} MB are needed. "
+            f"only {free // 2**20} MB are free in {folder}, and at least {needed // 2**20} MB are needed. "
             f"{MAKE_SPACE}"
         )
 

@@ -17,6 +17,7 @@ import numpy as np
 from .._internal.concurrency import map_ahead
 from .._internal.hosted.endpoint import Endpoint
 from .._internal.hosted.retries import DOCUMENT_RETRY, QUERY_RETRY, RetryPolicy
+from .._internal.unit_vector import scale_to_unit
 from ..errors import EmbedderError
 from ..ports import Vector
 from .token_rate_limit import TokenRateLimit, estimate_tokens
@@ -174,9 +175,4 @@ def _unit_vector(embedding: object) -> Vector:
         raise ValueError("an embedding that is not a list of numbers")
     if not np.isfinite(vector).all():
         raise ValueError("a vector with NaN or infinity in it")
-    # Divided by its largest element first, so that no square overflows or underflows.
-    vector = vector / (np.abs(vector).max() or 1.0)
-    length = float(np.linalg.norm(vector))
-    if not length:
-        raise ValueError("a vector of zeros")
-    return np.asarray(vector / length, dtype=np.float32)
+    return scale_to_unit(vector)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
@@ -9,19 +10,17 @@ from itertools import islice
 from .._internal.messages import format_count, format_list
 from .._internal.vector_checksum import find_mismatches
 from ..errors import DamagedPage
-from ..identity import TITLE_MAX, content_hash, embedding_key, point_id, shorten
+from ..identity import TITLE_MAX, content_hash, embedding_key, page_key, point_id, shorten
 from ..indexing.chunking import embedded_text
-from ..indexing.plan import hash_page
+from ..indexing.model_check import SAME_VECTOR
+from ..indexing.page_hash import hash_page
 from ..ports import CatalogReader, Embedder, IndexReader, IndexWriter, VectorIndex
 from ..search.bm25 import Bm25, SparseWeights
 from ..search.word_counts import count_words
 from ..types import Chunk, DamagedPoint, Filters, Page, PointId, damaged_points, readable_chunks
 
-REMEDY_REPAIR = (
-    "`pertinent doctor --repair`, then `pertinent index SOURCE` with the options it was indexed with"
-)
-SAME_VECTOR = 0.99
-"""The least cosine of two vectors of the same text; storing them costs some precision."""
+REMEDY_INDEX = "`pertinent index SOURCE`, with the options it was indexed with"
+REMEDY_REPAIR = f"`pertinent doctor --repair`, then {REMEDY_INDEX}"
 SAME_WEIGHT = 1e-4
 """How far the stored weight of a word may be from the computed one."""
 REMEDY_REINDEX = "`pertinent reindex`, which writes every point again from the texts in the catalog"
@@ -29,6 +28,7 @@ REMEDY_RECOUNT = "`pertinent doctor --repair`, which counts the words again"
 REMEDY_EXTERNAL = (
     "write the point again with the pipeline that filled the collection: Pertinent does not change it"
 )
+REMEDY_REPEATED = f"{REMEDY_INDEX}; if two sources have the page, `pertinent remove` one of them"
 MAX_LISTED = 50
 """How many damaged points get a finding of their own."""
 MAX_NAMED = 3
@@ -48,6 +48,8 @@ class Finding:
     pages: frozenset[str] = frozenset()
     recounts: bool = False
     """Whether the words of all pages must be counted again."""
+    lacks_commits: bool = False
+    """Whether the index lacks commits of the catalog, so that any page may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,19 @@ def find_unreadable_pages(stored: Inventory) -> list[Finding]:
     pages, names = format_count(len(document_ids), "page"), format_list(document_ids, MAX_NAMED)
     problem = f"{pages} can't be read from the catalog ({stored.unreadable[document_ids[0]]}): {names}"
     return [Finding(problem, REMEDY_REPAIR, frozenset(document_ids), recounts=True)]
+
+
+def find_repeated_pages(stored: Inventory) -> list[Finding]:
+    """Find pages that are indexed more than once, under several ids."""
+    document_ids: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for document_id, page in stored.pages.items():
+        document_ids[page_key(page.url, document_id)].append(document_id)
+    repeated = sorted(url for (url, _), ids in document_ids.items() if len(ids) > 1)
+    if not repeated:
+        return []
+    pages = format_count(len(repeated), "page is", "pages are")
+    problem = f"{pages} indexed more than once: {format_list(repeated, MAX_NAMED)}"
+    return [Finding(problem, REMEDY_REPEATED)]
 
 
 def find_damaged_points(
@@ -178,7 +193,7 @@ def find_wrong_slices(stored: Inventory) -> list[Finding]:
     wrong = []
     for chunk in stored.in_catalog.values():
         page = stored.pages.get(chunk.document_id)
-        if page is None or page.text[chunk.start : chunk.end] != chunk.text:
+        if page is None or not chunk.is_slice_of(page.text):
             wrong.append(chunk)
     return _make_finding("{} with another text than the page has at that span", wrong)
 
@@ -211,7 +226,9 @@ def find_stale_vectors(stored: Inventory, index: IndexWriter, embedder: str) -> 
     stale = []
     # An altered text has its own finding, and says nothing about the vector.
     altered = {chunk.chunk_id for chunk in _find_altered(stored.in_index)}
-    for batch in _batches(chunk for name, chunk in stored.in_index.items() if name not in altered):
+    # The front matter of a page that is not in the catalog is unknown, and so is what was embedded.
+    cataloged = [chunk for chunk in stored.in_index.values() if chunk.document_id in stored.pages]
+    for batch in _batches(chunk for chunk in cataloged if chunk.chunk_id not in altered):
         keys = index.embedding_keys([point_id(chunk.chunk_id) for chunk in batch])
         stale += [
             chunk
@@ -252,17 +269,8 @@ def find_wrong_word_weights(stored: Inventory, index: VectorIndex, lexical: str)
     bm25 = Bm25.from_settings(lexical)
     if bm25.settings != lexical:
         return []
-    # A chunk that was altered, or is described differently in the catalog, has its own finding.
-    altered = {chunk.chunk_id for chunk in _find_altered(stored.in_index)}
-    chunks = [
-        chunk
-        for name, chunk in stored.in_index.items()
-        if name not in altered
-        and name in stored.in_catalog
-        and not _differing_fields(chunk, stored.in_catalog[name])
-    ]
     wrong: list[Chunk] = []
-    for batch in _batches(chunks):
+    for batch in _batches(_find_intact(stored)):
         weights = index.word_weights([point_id(chunk.chunk_id) for chunk in batch])
         for chunk in batch:
             expected = bm25.document(stored.embedded_text(chunk))
@@ -270,6 +278,21 @@ def find_wrong_word_weights(stored: Inventory, index: VectorIndex, lexical: str)
                 wrong.append(chunk)
     findings = _make_finding("{} with the words of another text, or none, in the index", wrong)
     return [replace(finding, remedy=REMEDY_REINDEX, pages=frozenset()) for finding in findings]
+
+
+def _find_intact(stored: Inventory) -> list[Chunk]:
+    """Find the chunks that index and catalog have with the same fields and the text of their hash.
+
+    Any other chunk has its own finding.
+    """
+    altered = {chunk.chunk_id for chunk in _find_altered(stored.in_index)}
+    return [
+        chunk
+        for name, chunk in stored.in_index.items()
+        if name not in altered
+        and name in stored.in_catalog
+        and not _differing_fields(chunk, stored.in_catalog[name])
+    ]
 
 
 def _are_equal(stored: Mapping[int, float], expected: SparseWeights) -> bool:
@@ -335,7 +358,7 @@ def find_wrong_vectors(
 
     Only this detects a point whose recorded key is right and whose vector is not.
     """
-    chunks = [stored.in_index[name] for name in sorted(stored.in_index.keys() & stored.in_catalog.keys())]
+    chunks = sorted(_find_intact(stored), key=lambda chunk: chunk.chunk_id)
     sample = chunks[:: max(1, len(chunks) // most)][:most]
     wrong = []
     vectors = embedder.embed_documents([*map(stored.embedded_text, sample)])
@@ -345,7 +368,9 @@ def find_wrong_vectors(
         cosines = dict(zip(candidates.point_ids, candidates.cosine or (), strict=True))
         if cosines.get(point_id(chunk.chunk_id), 0.0) < SAME_VECTOR:
             wrong.append(chunk)
-    return _make_finding(f"{{}} of {len(sample):,} sampled with a vector of another text", wrong)
+    findings = _make_finding(f"{{}} of {len(sample):,} sampled with a vector of another text or model", wrong)
+    # A sync keeps a vector whose recorded key is right.
+    return [replace(finding, remedy=REMEDY_REINDEX, pages=frozenset()) for finding in findings]
 
 
 def _batches(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:

@@ -7,8 +7,7 @@ embeds only what is missing.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from .. import build
@@ -20,6 +19,7 @@ from ..errors import (
     FingerprintMismatch,
     IndexFailure,
     IndexLocked,
+    IndexOutdated,
     IndexUnreachable,
     NotFound,
     PertinentError,
@@ -28,12 +28,16 @@ from ..errors import (
 )
 from ..ports import Embedder, Fingerprint
 from ..settings import FROM_CALLER, LoadedSettings
-from ..types import Filters, damaged_points, readable_chunks
+from ..types import Chunk, Filters, damaged_points, find_shared_ids, readable_chunks
+from ..workspace.outdated_index import check_commits
 from ..workspace.workspace import Workspace
 from . import links
 from .audit import (
+    MAX_NAMED,
     REMEDY_EXTERNAL,
+    REMEDY_INDEX,
     REMEDY_REINDEX,
+    REMEDY_REPAIR,
     Finding,
     Inventory,
     find_altered_pages,
@@ -42,23 +46,28 @@ from .audit import (
     find_damaged_points,
     find_damaged_vectors,
     find_drift,
+    find_repeated_pages,
     find_stale_vectors,
     find_unreadable_pages,
     find_wrong_descriptions,
     find_wrong_positions,
     find_wrong_slices,
+    find_wrong_vectors,
     find_wrong_vocabulary,
     find_wrong_word_weights,
     take_inventory,
 )
+from .findability import find_unfindable_chunks
 
 LENGTH_TOLERANCE = 1e-3
 """How far the length of a vector may be from 1."""
 
 OWN_INDEX_CHECKS = (
     "fingerprint",
+    "last commit",
     "unfinished changes",
     "stored chunks",
+    "pages",
     "drift",
     "hashes",
     "slices",
@@ -66,6 +75,7 @@ OWN_INDEX_CHECKS = (
     "vectors",
     "words",
     "filters",
+    "searches",
 )
 """Checks of an index that Pertinent made; `pertinent inspect` examines an external collection."""
 
@@ -111,6 +121,8 @@ class Doctor:
         self._embedder: Embedder | None = None
         self._made_with: Fingerprint | None = None
         self._inventory: Inventory | None = None
+        self._last_commit = ""
+        """The id of the catalog's last commit before the stored chunks were read."""
 
     def examine(self) -> Iterator[Check]:
         """Run the checks; yield each result as it is ready."""
@@ -121,9 +133,11 @@ class Doctor:
             ("reranker", self._check_reranker, False),
             ("fingerprint", self._check_fingerprint, False),
             ("index", self._check_index, True),
+            ("last commit", self._check_last_commit, False),
             ("unfinished changes", self._check_pending, False),
             ("stored chunks", self._read_stored_chunks, True),
             ("payloads", self._check_payloads, False),
+            ("pages", self._check_pages, False),
             ("drift", self._check_drift, False),
             ("hashes", self._check_hashes, False),
             ("slices", lambda: self._audit(find_wrong_slices, "every chunk is a slice of its page"), False),
@@ -131,6 +145,7 @@ class Doctor:
             ("vectors", self._check_vectors, False),
             ("words", self._check_words, False),
             ("filters", self._check_filters, False),
+            ("searches", self._check_searches, False),
         ):
             if name in OWN_INDEX_CHECKS and self._made_with is None:
                 continue
@@ -146,14 +161,19 @@ class Doctor:
     def repair(self, checks: Iterable[Check]) -> list[str]:
         """Mark the damaged pages, so that the next sync writes them again; return their ids.
 
-        Wrong word counts are counted again now: a sync changes them only by what it writes.
+        Wrong word counts are counted again now: a sync changes them only by what it writes. An index that
+        lacked commits of the catalog is recorded as up to date: every page that differs is marked.
         """
+        checks = list(checks)
         findings = [finding for check in checks for finding in check.findings]
         damaged = sorted({page for finding in findings for page in finding.pages})
         if damaged and self._workspace:
             self._workspace.writable_catalog().begin(damaged)
         if any(finding.recounts for finding in findings):
             self._opened.writable_catalog().recount_vocabulary()
+        is_compared = {check.name for check in checks if not check.failed}.issuperset(OWN_INDEX_CHECKS)
+        if is_compared and any(finding.lacks_commits for finding in findings):
+            self._opened.writable_index().record_commits([self._last_commit])
         return damaged
 
     def close(self) -> None:
@@ -163,7 +183,7 @@ class Doctor:
 
     def _check_settings(self) -> Result:
         loaded = self._load()
-        self._workspace = Workspace(loaded.settings)
+        self._workspace = Workspace(loaded.settings, accept_outdated=True)
         origins = {
             "the command line" if origin == FROM_CALLER else origin for origin in loaded.origins.values()
         }
@@ -173,6 +193,8 @@ class Doctor:
         self._opened.require()
         self._opened.catalog().ping()
         self._made_with = self._opened.catalog().fingerprint()
+        if self._made_with is not None:
+            self._opened.writable_catalog().check_file()
         return f"answers; {len(self._opened.catalog().pages()):,} pages", []
 
     def _check_model(self) -> Result:
@@ -213,28 +235,47 @@ class Doctor:
             index.candidates(vector, _TEST_QUERY, by=index.sides, limit=1, filters=Filters())
         return f"answers; {index.count():,} points", []
 
+    def _check_last_commit(self) -> Result:
+        if self._made_with is not None:
+            index, catalog = self._opened.writable_index(), self._opened.writable_catalog()
+            try:
+                check_commits(index, self._made_with, catalog, self._opened.settings)
+            except IndexOutdated as error:
+                self._last_commit = catalog.commits().last
+                return "", [Finding(str(error), REMEDY_REPAIR, lacks_commits=True)]
+        return "the index has that of the catalog", []
+
     def _check_pending(self) -> Result:
         pending = self._opened.writable_catalog().pending()
         if not pending:
             return "none", []
         pages = format_count(len(pending), "page waits", "pages wait")
         problem = f"{pages} to be written: a run was interrupted, or `--repair` marked them"
-        return "", [Finding(problem, INDEX_AGAIN, frozenset(pending))]
+        return "", [Finding(problem, REMEDY_INDEX, frozenset(pending))]
 
     def _read_stored_chunks(self) -> Result:
         self._inventory = take_inventory(self._opened.index(), self._opened.catalog())
         chunks, pages = len(self._inventory.in_catalog), len(self._inventory.pages)
-        return f"{chunks:,} chunks of {pages:,} pages read", find_unreadable_pages(self._inventory)
+        return f"{chunks:,} chunks of {pages:,} pages read", []
 
     def _check_payloads(self) -> Result:
         """Check that every point can be read, also in an external collection."""
         if self._inventory is None:
-            damaged = list(damaged_points(self._opened.index().scan()))
-            return "every point can be read", find_damaged_points(damaged, {}, REMEDY_EXTERNAL)
+            points = list(self._opened.index().scan())
+            findings = [
+                *find_damaged_points(list(damaged_points(points)), {}, REMEDY_EXTERNAL),
+                *_find_shared_ids(readable_chunks(points)),
+            ]
+            return "every point can be read, and has an id of its own", findings
         stored = self._inventory
         return "every point can be read", find_damaged_points(
             stored.damaged, stored.in_catalog, REMEDY_REINDEX
         )
+
+    def _check_pages(self) -> Result:
+        stored = self._stored_chunks
+        findings = [*find_unreadable_pages(stored), *find_repeated_pages(stored)]
+        return "each can be read and is indexed once", findings
 
     def _audit(self, find_problems: Callable[[Inventory], list[Finding]], summary: str) -> Result:
         return summary, find_problems(self._stored_chunks)
@@ -262,12 +303,22 @@ class Doctor:
         findings = find_damaged_filters(self._stored_chunks, self._opened.writable_index())
         return "each finds its chunks", findings
 
+    def _check_searches(self) -> Result:
+        lexical = self._made_with.lexical if self._made_with else ""
+        findings = find_unfindable_chunks(self._stored_chunks, self._opened.writable_index(), lexical)
+        return "a sample of chunks is found by vector and by word", findings
+
     def _check_vectors(self) -> Result:
         fingerprint = self._opened.catalog().fingerprint()
         embedder = fingerprint.embedder if fingerprint else ""
         stored, index = self._stored_chunks, self._opened.writable_index()
         findings = [*find_stale_vectors(stored, index, embedder), *find_damaged_vectors(stored, index)]
-        return "each was made from its chunk and matches its checksum", findings
+        summary = "each was made from its chunk and matches its checksum"
+        if self._embedder is None or self._embedder.name != embedder:
+            return f"{summary}; none was compared with the model", findings
+        # A damaged vector has its own finding.
+        findings = findings or find_wrong_vectors(stored, index, self._embedder)
+        return f"{summary}; a sample was embedded again and compared", findings
 
     def _check_links(self, read_anchors: links.ReadAnchors) -> Check:
         """Check every stored address on its site; a site that can't be reached is not a broken link."""
@@ -281,7 +332,7 @@ class Doctor:
         return Check(
             "links",
             f"{cited:,} addresses on {len(pages):,} pages exist" if pages else "no page has a web address",
-            tuple(_link_findings(broken)),
+            tuple(links.describe_broken_links(broken)),
             timer.seconds(),
             failed=any(link.kind == "not reached" for link in broken),
         )
@@ -299,25 +350,15 @@ class Doctor:
         return self._inventory
 
 
-INDEX_AGAIN = "`pertinent index SOURCE`, with the options it was indexed with"
-
-_LINK_REMEDIES: Mapping[links.LinkProblem, str] = {
-    "page gone": INDEX_AGAIN,
-    "anchor missing": INDEX_AGAIN,
-    "not reached": "run this again when the site answers",
-}
-
-
-def _link_findings(broken: Iterable[links.BrokenLink]) -> Iterator[Finding]:
-    """Yield a finding for each broken link, and one for all pages unreachable for the same reason."""
-    unreached: dict[str, list[str]] = defaultdict(list)
-    for link in broken:
-        if link.kind == "not reached":
-            unreached[link.problem].append(link.address)
-        else:
-            yield Finding(f"{link.address}: {link.problem}", _LINK_REMEDIES[link.kind])
-    for problem, addresses in unreached.items():
-        yield Finding(f"{format_list(addresses, 1)}: {problem}", _LINK_REMEDIES["not reached"])
+def _find_shared_ids(chunks: Iterable[Chunk]) -> list[Finding]:
+    """Find ids that chunks of an external collection share; in our own index they are keys."""
+    shared = find_shared_ids(chunks)
+    if not shared:
+        return []
+    ids = format_count(len(shared), "chunk id is", "chunk ids are")
+    problem = f"{ids} shared by points with different texts: {format_list(shared, MAX_NAMED)}"
+    remedy = "name the fields in `qdrant_fields`, without `chunk_id`: each chunk then has the id of its point"
+    return [Finding(problem, remedy)]
 
 
 _REMEDIES: tuple[tuple[type[PertinentError], str], ...] = (

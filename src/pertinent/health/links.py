@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
+from .._internal.messages import format_list
 from ..errors import NotFound, SourceError
+from .audit import REMEDY_INDEX, Finding
 
 CONCURRENCY = 8
 """How many pages are requested at a time."""
@@ -75,3 +77,23 @@ def _check_page(url: str, anchors: Iterable[str], read_anchors: ReadAnchors) -> 
         for anchor in anchors
         if anchor and anchor not in existing and unquote(anchor) not in existing
     ]
+
+
+_REMEDIES: Mapping[LinkProblem, str] = {
+    "page gone": f"{REMEDY_INDEX}. If it stays, the site has the page only at another spelling, with `/` or "
+    "`/index.html` at the end: redirect this one to it",
+    "anchor missing": REMEDY_INDEX,
+    "not reached": "run this again when the site answers",
+}
+
+
+def describe_broken_links(broken: Iterable[BrokenLink]) -> Iterator[Finding]:
+    """Yield a finding for each broken link, and one for all pages unreachable for the same reason."""
+    unreached: dict[str, list[str]] = defaultdict(list)
+    for link in broken:
+        if link.kind == "not reached":
+            unreached[link.problem].append(link.address)
+        else:
+            yield Finding(f"{link.address}: {link.problem}", _REMEDIES[link.kind])
+    for problem, addresses in unreached.items():
+        yield Finding(f"{format_list(addresses, 1)}: {problem}", _REMEDIES["not reached"])

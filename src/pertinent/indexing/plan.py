@@ -7,12 +7,11 @@ is pending in the catalog) is planned as changed, whatever its hash says.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -21,8 +20,9 @@ from .._internal.clock import StageTimer, utc_now
 from .._internal.progress import NoProgress, Progress
 from ..errors import DamagedPage, SyncRefused
 from ..ports import Catalog, Embedder, PageRecord, Source, VectorIndex
-from ..types import FrontMatter, Gone, LazyPage, Page, Skipped, Unreadable
+from ..types import Gone, LazyPage, Page, Skipped, Unreadable
 from .chunking import embedded_text, iterate_chunks
+from .page_hash import hash_page
 from .spool import PageSpool, PlannedChunk
 
 SHRINK_LIMIT = 0.25
@@ -34,8 +34,8 @@ PLAN_BATCH = 256
 LOST_TEXT_LIMIT = 0.5
 """The share of a source's pages that may lose most of their text without `allow_shrink`."""
 
-_PART_CHARACTERS = 2**20
 _WORD = re.compile(r"\w+")
+_Identity = str | tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,8 @@ class SyncPlan:
     skipped: tuple[Skipped, ...]
     indexed_pages: int
     """How many pages of the source are indexed now."""
+    pages_replaced: int = 0
+    """How many of the removed pages were read under another id: their slug has changed."""
     leftovers: tuple[str, ...] = ()
     """Documents that an interrupted run left in the index and that the source no longer has."""
     seconds: float = 0.0
@@ -133,14 +135,16 @@ class Planner:
         records = self.catalog.pages()
         indexed = {record.document_id: record for record in records if record.source == source.name}
         indexed_urls = {record.url for record in indexed.values()}
-        other_owners = {r.document_id: r.source for r in records if r.source != source.name}
+        predecessors = {_page_key(record): record for record in indexed.values()}
+        other_records = (record for record in records if record.source != source.name)
+        other_owners = {name: record.source for record in other_records for name in _identities(record)}
         pending = set(self.catalog.pending())
         spool = None if dry_run else PageSpool(self.spool_folder)
         changes: list[PageChange] = []
         pages_unchanged = chunks_unchanged = 0
         unreadable: list[Unreadable] = []
         skipped: list[Skipped] = []
-        seen: set[str] = set()
+        seen: set[_Identity] = set()
         gone: set[str] = set()
         self.progress.stage("Reading pages", source.total)
         for result in source.read():
@@ -160,7 +164,7 @@ class Planner:
             record = indexed.get(document_id)
             same_hash = record is not None and record.page_hash == lazy_page.page_hash
             if record and same_hash and document_id not in pending and document_id not in seen:
-                seen.add(document_id)
+                seen.update(_identities(record))
                 pages_unchanged += 1
                 chunks_unchanged += record.chunks
                 continue
@@ -168,14 +172,20 @@ class Planner:
             if problem := _find_problem(page, seen, other_owners):
                 unreadable.append(Unreadable(page.source_path, problem))
                 continue
-            seen.add(page.document_id)
+            seen.update(_identities(page))
             exists = record is not None
-            changes.append(self.plan_page(page, lazy_page.page_hash, source.name, exists=exists, spool=spool))
+            change = self.plan_page(page, lazy_page.page_hash, source.name, exists=exists, spool=spool)
+            predecessor = predecessors.get(_page_key(page))
+            if predecessor and not exists:
+                change = replace(change, lost_text=self._has_lost_text(predecessor.document_id, page))
+            changes.append(change)
+        replaced, missing = _find_unseen(indexed.values(), seen)
         return SyncPlan(
             source=source.name,
             location=source.location,
             changes=tuple(changes),
-            removed=tuple(_find_removed(indexed.values(), seen, gone, unreadable)),
+            removed=(*replaced, *_find_removed(missing, gone, unreadable)),
+            pages_replaced=len(replaced),
             pages_unchanged=pages_unchanged,
             chunks_unchanged=chunks_unchanged,
             unreadable=tuple(unreadable),
@@ -185,7 +195,7 @@ class Planner:
                 document_id for document_id in self.find_leftovers(source.name) if document_id not in seen
             ),
             seconds=timer.seconds(),
-            notes=(*self._compare_language(source), *source.notes),
+            notes=(*self._compare_language(source), *self._find_other_names(source), *source.notes),
             spool=spool,
         )
 
@@ -201,6 +211,14 @@ class Planner:
                 f"the language of {source.name} is {language}, that of the index is {self.language}; "
                 f'to change it, set language = "{language}" and run `pertinent reindex`'
             )
+
+    def _find_other_names(self, source: Source) -> Iterator[str]:
+        for name, location in self.catalog.sources().items():
+            if location == source.location and name != source.name:
+                yield (
+                    f"{location} is also indexed as {name}: if pages are found twice, "
+                    f"`pertinent remove {shlex.quote(name)}` removes that source"
+                )
 
     def plan_page(
         self, page: Page, page_hash: str, source: str, *, exists: bool, spool: PageSpool | None
@@ -238,14 +256,17 @@ class Planner:
             exists,
             chunks_changed=changed,
             chunks_removed=len(created_at) - present,
-            lost_text=present < len(created_at) and self._has_lost_text(page),
+            lost_text=present < len(created_at) and self._has_lost_text(page.document_id, page),
             position=position,
         )
 
-    def _has_lost_text(self, page: Page) -> bool:
-        """Whether a page has lost more than half of its indexed words, even if its length is the same."""
+    def _has_lost_text(self, document_id: str, page: Page) -> bool:
+        """Whether a page has lost more than half of the words that are indexed under an id.
+
+        Its length may be the same.
+        """
         try:
-            indexed = self.catalog.page(page.document_id)
+            indexed = self.catalog.page(document_id)
         except DamagedPage:
             return False
         words = _count_words(indexed.text) if indexed is not None else Counter()
@@ -277,46 +298,16 @@ def _make_lazy(page: Page) -> LazyPage:
     return LazyPage(page.document_id, hash_page(page), lambda: page)
 
 
-def hash_page(page: Page) -> str:
-    """Return a hash of all that is stored of a page; it changes with the page."""
-    fields: tuple[object, ...] = (
-        page.document_id,
-        page.url,
-        page.title,
-        page.source_path,
-        page.slug,
-        page.source_type,
-        page.text,
-    )
-    if page.front_matter != FrontMatter():
-        fields = (*fields, *astuple(page.front_matter))
-    content = hashlib.sha256()
-    for part in _encode_page(fields, page):
-        # Half a surrogate pair has no bytes in UTF-8; `_find_problem` reports such a page.
-        content.update(part.encode("utf-8", "surrogatepass"))
-    return content.hexdigest()
+def _page_key(page: Page | PageRecord) -> tuple[str, str]:
+    return identity.page_key(page.url, page.document_id)
 
 
-def _encode_page(fields: Iterable[object], page: Page) -> Iterator[str]:
-    """Yield the JSON list of the fields and the page's sections, in small parts: a page may be large."""
-    yield "["
-    for value in fields:
-        if isinstance(value, str):
-            yield '"'
-            for start in range(0, len(value), _PART_CHARACTERS):
-                yield json.dumps(value[start : start + _PART_CHARACTERS], ensure_ascii=False)[1:-1]
-            yield '", '
-        else:
-            yield json.dumps(value, ensure_ascii=False) + ", "
-    yield "["
-    for number, section in enumerate(page.sections):
-        blocks = [(block.kind, block.start, block.end) for block in section.blocks]
-        yield ", " if number else ""
-        yield json.dumps((section.path, section.anchor, blocks), ensure_ascii=False)
-    yield "]]"
+def _identities(page: Page | PageRecord) -> tuple[_Identity, ...]:
+    """Return the id and the key of a page; no two pages of an index share either of them."""
+    return page.document_id, _page_key(page)
 
 
-def _find_problem(page: Page, seen: Set[str], other_owners: Mapping[str, str]) -> str:
+def _find_problem(page: Page, seen: Set[_Identity], other_owners: Mapping[_Identity, str]) -> str:
     """Return why a page can't be indexed, or nothing; a bad page does not stop the sync."""
     headings = [text for section in page.sections for text in (section.anchor, *section.path)]
     front_matter = page.front_matter
@@ -324,17 +315,26 @@ def _find_problem(page: Page, seen: Set[str], other_owners: Mapping[str, str]) -
     description = (front_matter.description, *labels)
     if not all(map(identity.is_storable, (page.url, page.title, page.text, *headings, *description))):
         return "it contains a NUL character or half of a surrogate pair"
-    if page.document_id in seen:
+    if not seen.isdisjoint(_identities(page)):
         return f"another page of the source has the same address: {page.url}"
-    if owner := other_owners.get(page.document_id):
+    if owner := next(filter(None, map(other_owners.get, _identities(page))), None):
         return f"a page of the source {owner} has the same address: {page.url}"
     return ""
 
 
+def _find_unseen(
+    indexed: Iterable[PageRecord], seen: Set[_Identity]
+) -> tuple[list[PageRecord], list[PageRecord]]:
+    """Return the indexed pages that were read under another id, and those that were not read at all."""
+    unseen = [record for record in indexed if record.document_id not in seen]
+    replaced = [record for record in unseen if _page_key(record) in seen]
+    return replaced, [record for record in unseen if _page_key(record) not in seen]
+
+
 def _find_removed(
-    indexed: Iterable[PageRecord], seen: Set[str], gone: Set[str], unreadable: Sequence[Unreadable]
+    missing: Iterable[PageRecord], gone: Set[str], unreadable: Sequence[Unreadable]
 ) -> list[PageRecord]:
-    """Return the indexed pages that the source no longer has.
+    """Return which of the indexed pages that were not read the source no longer has.
 
     If an unreadable page might be any of them, only those that are known to be `gone`.
     """
@@ -342,10 +342,8 @@ def _find_removed(
     unread = {name for problem in unreadable for name in (problem.source_path, problem.url) if name}
     return [
         record
-        for record in indexed
-        if (is_complete or record.url in gone)
-        and record.document_id not in seen
-        and not {record.source_path, record.url} & unread
+        for record in missing
+        if (is_complete or record.url in gone) and not {record.source_path, record.url} & unread
     ]
 
 
@@ -371,7 +369,7 @@ def check_removals(plan: SyncPlan, *, allow_shrink: bool) -> None:
     """
     if allow_shrink:
         return
-    removed = len(plan.removed)
+    removed = len(plan.removed) - plan.pages_replaced
     if removed > plan.indexed_pages * SHRINK_LIMIT:
         raise SyncRefused(
             f"{removed} of the {plan.indexed_pages} indexed pages of {plan.source} are missing, more than a "

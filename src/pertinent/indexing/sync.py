@@ -25,6 +25,7 @@ from ..errors import CatalogFailure, EmbedderError, PertinentError
 from ..ports import Entry, PageWrite
 from ..types import Chunk, PointId, Skipped, Unreadable, readable_chunks
 from .chunking import embedded_text
+from .model_check import check_model
 from .plan import PageChange, Planner, SyncPlan, check_removals
 from .spool import PageSpool, PlannedChunk
 
@@ -105,12 +106,15 @@ class Indexer(Planner):
 
         Raises:
             SyncRefused: The plan removes too many pages, and `allow_shrink` is not set.
+            FingerprintMismatch: The model was replaced under its name since the index was made.
         """
         if plan.spool is None:
             raise ValueError("the plan was made for a dry run, and can't be applied")
         timer = StageTimer()
         check_removals(plan, allow_shrink=allow_shrink)
         release_free_memory()  # of the pages that were parsed
+        if plan.chunks_to_embed:
+            check_model(self.embedder(), self.index, self.catalog)
         self.catalog.register(plan.source, plan.location)
         self.progress.stage("Embedding", plan.chunks_to_embed)
         for group in _group_changes(plan.changes):
@@ -118,7 +122,7 @@ class Indexer(Planner):
             self.catalog.begin(document_ids, plan.source)
             with self._mark_pages_if_lock_is_lost(document_ids):
                 self._write_to_index(plan.spool, group)
-                self.catalog.commit(plan.source, [write for _, write in SpooledWrites(plan.spool, group)])
+                self._commit(plan.source, [write for _, write in SpooledWrites(plan.spool, group)])
         plan.spool.close()
         self._delete(plan.source, [*(record.document_id for record in plan.removed), *plan.leftovers])
         if not plan.nothing_to_do:
@@ -221,7 +225,12 @@ class Indexer(Planner):
                 self.catalog.check_write_lock()
                 self.index.delete_stale_points(document_id, keep=[])
             self.index.flush()
-            self.catalog.commit(source, [], removed=document_ids)
+            self._commit(source, [], document_ids)
+
+    def _commit(self, source: str, writes: Sequence[PageWrite], removed: Sequence[str] = ()) -> None:
+        """Commit to the catalog, and record in the index that it has this commit."""
+        self.index.record_commits(self.catalog.announce_commit())
+        self.catalog.commit(source, writes, removed)
 
     @contextmanager
     def _mark_pages_if_lock_is_lost(self, document_ids: Collection[str]) -> Iterator[None]:

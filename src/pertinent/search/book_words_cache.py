@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -42,23 +43,42 @@ class BookWordsCache:
         self._refresh: Future[None] | None = None
         self._refresh_began = 0.0
         self._version: int | None = None
-        self._checked: float | None = None
+        self._index_version: int | None = None
+        self._checked = -math.inf
         self._words = BookWords(NO_VOCABULARY, (), self.analyzer)
 
-    def load(self) -> BookWords:
-        """Return the words; the previous ones while the catalog is silent or a large book is loading."""
+    def load(self, index_version: int | None = None) -> BookWords:
+        """Return the words; the previous ones while the catalog is silent or a large book is loading.
+
+        Args:
+            index_version: The version of the index, whose change means that the words may have changed.
+        """
         with self._lock:
-            now = time.monotonic()
-            if self._refresh is None or self._refresh.done():
-                if self._checked is not None and now - self._checked < CHECK_SECONDS:
-                    return self._words
-                self._refresh, self._refresh_began = self._thread.submit(self._read_again), now
-            refresh = self._refresh
+            refresh = self._check(index_version)
+            if refresh is None:
+                return self._words
             # Without any words, searches would rank otherwise.
-            wait = None if self._checked is None else self._refresh_began + MAX_WAIT_SECONDS - now
+            has_words = self._checked > -math.inf
+            wait = self._refresh_began + MAX_WAIT_SECONDS - time.monotonic() if has_words else None
         with suppress(TimeoutError):
             refresh.result(wait)
         return self._words
+
+    def latest(self, index_version: int | None = None) -> BookWords:
+        """Return the words read last, without waiting for new ones."""
+        with self._lock:
+            self._check(index_version)
+            return self._words
+
+    def _check(self, index_version: int | None) -> Future[None] | None:
+        """Return the running check of the catalog, or start one if it is due; None if the words are new."""
+        now = time.monotonic()
+        if self._refresh is None or self._refresh.done():
+            if index_version == self._index_version and now - self._checked < CHECK_SECONDS:
+                return None
+            self._index_version = index_version
+            self._refresh, self._refresh_began = self._thread.submit(self._read_again), now
+        return self._refresh
 
     def _read_again(self) -> None:
         try:

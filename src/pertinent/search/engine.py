@@ -15,14 +15,14 @@ import numpy as np
 from .._internal.cache import VersionedCache
 from .._internal.clock import StageTimer, utc_now
 from .._internal.messages import format_count, format_list
-from ..errors import CatalogFailure, EmbedderError, InvalidInput, NotFound, RerankerError
+from ..errors import CatalogFailure, EmbedderError, IndexMissing, InvalidInput, NotFound, RerankerError
 from ..identity import point_id
 from ..ports import CatalogReader, Description, Embedder, IndexReader, Vector
 from ..types import NO_RERANKER, Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions, Suggestion
 from .book_words import BookWords
 from .book_words_cache import BookWordsCache
 from .cosine_scale import KNOWN_SCALES, SAMPLE, CosineScale, estimate_scale
-from .phrases import contains_phrases
+from .phrases import NO_PHRASES, Phrases
 from .query_vector import normalize_vector
 from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
 from .reranking import Reranking
@@ -37,8 +37,8 @@ CANDIDATES_PER_HIT = 4
 WIDENING = 4
 """The factor by which the number of candidates grows when too few of them can be listed."""
 
-MAX_CANDIDATES = 10_000
-"""How many candidates of each side are read before a search gives up on a longer list."""
+MAX_CANDIDATES = 3_200
+"""How many candidates of each side are read at the most: anybody may quote a phrase that is not there."""
 
 NO_CATALOG = "the catalog did not answer; path, slug and title come from the index"
 NO_LEXICAL = "this collection can't be searched by words; results are ranked by meaning alone"
@@ -126,29 +126,16 @@ class Engine:
         """Splits texts into the terms that searches compare."""
         return self._book_words.analyzer
 
-    def search(
-        self,
-        text: str,
-        options: SearchOptions = DEFAULT_OPTIONS,
-        *,
-        embedded: EmbeddedQuery | None = None,
-    ) -> Answer:
+    def search(self, text: str, options: SearchOptions = DEFAULT_OPTIONS) -> Answer:
         """Find the passages that answer the text best.
 
         Args:
             text: The query, already checked by the caller's own limits.
             options: What the caller wants of the list.
-            embedded: The text with its vector, where it was embedded in a batch beforehand.
-
         """
         if (answer := self.cached_answer(text, options)) is not None:
             return answer
-        version = self._index.version
-        answer = self._search(text, embedded, options)
-        # Degraded answers are not cached, nor those of an index that others may change.
-        if version is not None and not answer.notes:
-            self._answers.put((text, options), answer, version)
-        return answer
+        return self._search_and_cache(text, None, options, self._load_book())
 
     def search_vector(
         self, vector: Sequence[float] | Vector, options: SearchOptions = DEFAULT_OPTIONS
@@ -156,36 +143,46 @@ class Engine:
         """Find the passages nearest to a vector; the ranking is `dense`, and nothing is cached."""
         unit_vector = normalize_vector(vector, self._embedder.dimension)
         embedded = EmbeddedQuery(SearchText(""), unit_vector)
-        return self._search(None, embedded, replace(options, ranking="dense"))
+        return self._search(None, embedded, replace(options, ranking="dense"), self._load_book())
 
     def search_batch(self, queries: Sequence[tuple[str, SearchOptions]]) -> list[Answer | Exception]:
-        """Search for several queries, embedded in one batch; an error is the result of its own query."""
-        book = self._book_words.load()
+        """Search for several queries, embedded in one batch; an error is the result of its own query.
+
+        Raises:
+            IndexMissing: No query can be answered.
+        """
+        book = self._load_book()
         new = [query for query in dict.fromkeys(queries) if self.cached_answer(*query) is None]
         texts = [self._read_query(text, book, options) for text, options in new]
         embedded = dict(zip(new, self._embed(texts), strict=True)) if new else {}
         outcomes: list[Answer | Exception] = []
         for text, options in queries:
             try:
-                outcomes.append(self.search(text, options, embedded=embedded.get((text, options))))
+                answer = self.cached_answer(text, options)
+                outcomes.append(
+                    answer or self._search_and_cache(text, embedded.get((text, options)), options, book)
+                )
+            except IndexMissing:
+                raise
             except Exception as error:
                 outcomes.append(error)
         return outcomes
 
     def load_words(self) -> None:
         """Load the words of the book, so that the first search need not wait for them."""
-        self._book_words.load()
+        self._load_book()
 
     def suggest(self, text: str, limit: int) -> list[Suggestion]:
         """Find pages and sections whose name fits what has been typed so far, best first."""
-        return suggest(text, self._book_words.load(), limit)
+        return suggest(text, self._load_book(), limit)
 
     def cached_answer(self, text: str, options: SearchOptions) -> Answer | None:
-        """Return the cached answer, if the index has not changed since it was made."""
+        """Return the cached answer, if neither the index nor the words of the book have changed since."""
         if options.bypass_cache:
             return None
         timer = StageTimer()
-        answer = self._answers.get((text, options), self._index.version)
+        version = self._index.version
+        answer = self._answers.get((text, options), (version, self._book_words.latest(version)))
         if answer is None:
             return None
         timer.lap("received")
@@ -200,11 +197,29 @@ class Engine:
         self._index.candidates(vector, PROBE_TEXT, by=sides, limit=1, filters=Filters())
         return self._index.count()
 
-    def _search(self, text: str | None, embedded: EmbeddedQuery | None, options: SearchOptions) -> Answer:
+    def probe_catalog(self) -> None:
+        """Query the catalog as a search does; raise CatalogFailure if it fails or takes too long."""
+        self._descriptions.ping()
+
+    def _load_book(self) -> BookWords:
+        return self._book_words.load(self._index.version)
+
+    def _search_and_cache(
+        self, text: str, embedded: EmbeddedQuery | None, options: SearchOptions, book: BookWords
+    ) -> Answer:
+        version = self._index.version
+        answer = self._search(text, embedded, options, book)
+        # Degraded answers are not cached, nor those of an index that others may change.
+        if version is not None and not answer.notes:
+            self._answers.put((text, options), answer, (version, book))
+        return answer
+
+    def _search(
+        self, text: str | None, embedded: EmbeddedQuery | None, options: SearchOptions, book: BookWords
+    ) -> Answer:
         created_at = utc_now()
         timer = StageTimer()
         timer.lap("received")
-        book = self._book_words.load()
         if embedded is None:
             (embedded,) = self._embed([self._read_query(text or "", book, options)])
         query = embedded.query
@@ -220,17 +235,17 @@ class Engine:
 
         ranked, has_more = rank_candidates()
         timer.lap("searched")
-        selected = select(ranked, options, query.phrases)
+        phrases = Phrases(query.phrases)
+        selected = select(ranked, options, phrases)
         while len(selected.hits) < options.top_k and has_more and limit < MAX_CANDIDATES:
             # The few passages that have a phrase may be far down, and still reach the threshold.
-            if not query.phrases and not ranked.all_reach(options.threshold):
+            if not phrases and not ranked.all_reach(options.threshold):
                 break
-            limit *= WIDENING
+            limit = min(limit * WIDENING, MAX_CANDIDATES)
             ranked, has_more = rank_candidates()
-            selected = select(ranked, options, query.phrases)
-        phrases = query.phrases
-        if phrases and not any(contains_phrases(hit.chunk, phrases) for hit in ranked.hits):
-            phrases, notes = (), (*notes, NO_PHRASE)
+            selected = select(ranked, options, phrases)
+        if phrases and not any(phrases.are_in(hit.chunk) for hit in ranked.hits):
+            phrases, notes = NO_PHRASES, (*notes, NO_PHRASE)
             selected = select(ranked, options)
         rerank_share = 0.0
         if reranking is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..types import Chunk
 from .terms import fold, split_sequence
@@ -17,19 +17,43 @@ MIN_LEXICAL = 0.5
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
 
 
-def contains_phrases(chunk: Chunk, phrases: Sequence[str]) -> bool:
-    """Whether a chunk has each phrase in its text, title or headings, as a reader sees them.
+class Phrases:
+    """The quoted phrases of a query, each of which a passage must have. Made for one search, in one thread.
 
-    Case, punctuation, markup and the targets of links do not matter.
+    A passage has a phrase in its text, title or headings, as a reader sees them: case, punctuation, markup
+    and the targets of links do not matter.
+
+    Args:
+        phrases: The phrases without their quotes. Without any, every passage has them all.
     """
-    text = fold(f"{chunk.title} {chunk.section} {chunk.text}")
-    sequences = [_join_words(fold(phrase)) for phrase in phrases]
-    # Most passages lack a word of the phrase, and are not split.
-    has_words = all(word in text for sequence in sequences for word in sequence.split())
-    if not has_words:
-        return False
-    words = _join_words(text)
-    return all(sequence in words for sequence in sequences)
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self._sequences = dict.fromkeys(_join_words(fold(phrase)) for phrase in phrases)
+        self._words = dict.fromkeys(word for sequence in self._sequences for word in sequence.split())
+        self._results: dict[Chunk, bool] = {}
+        """The results: a search that needs more candidates sees the first ones again."""
+
+    def __bool__(self) -> bool:
+        return bool(self._sequences)
+
+    def are_in(self, chunk: Chunk) -> bool:
+        """Whether a chunk has each of the phrases."""
+        if not self._sequences:
+            return True
+        if (result := self._results.get(chunk)) is None:
+            result = self._results[chunk] = self._look_up(chunk)
+        return result
+
+    def _look_up(self, chunk: Chunk) -> bool:
+        text = fold(f"{chunk.title} {chunk.section} {chunk.text}")
+        # Most passages lack a word of the phrases, and are not split.
+        if not all(word in text for word in self._words):
+            return False
+        words = _join_words(text)
+        return all(sequence in words for sequence in self._sequences)
+
+
+NO_PHRASES = Phrases(())
 
 
 def find_verbatim(query: str, chunks: Sequence[Chunk | None], lexical: Sequence[float]) -> Iterator[int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._internal.unit_vector import scale_to_unit
 from ..errors import DimensionMismatch, InvalidInput
 from ..ports import Vector
 
@@ -44,7 +45,8 @@ def normalize_vector(vector: Sequence[float] | Vector, dimension: int) -> Vector
     if len(array) != dimension:
         raise DimensionMismatch(len(array), dimension)
     # A cosine does not depend on a vector's length; Qdrant fails on very long and very short ones.
-    length = float(np.linalg.norm(array.astype(np.float64)))
-    if not length:
-        raise InvalidInput("query_embedding", "must not be all zeros, since such a vector has no direction")
-    return (array / length).astype(np.float32)
+    try:
+        return scale_to_unit(array)
+    except ValueError:
+        problem = "must not be all zeros, since such a vector has no direction"
+        raise InvalidInput("query_embedding", problem) from None

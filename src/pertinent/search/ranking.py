@@ -40,7 +40,7 @@ from .bm25 import MAX_WEIGHT
 from .book_words import BookWords
 from .cosine_scale import CosineScale
 from .name_matcher import NameMatcher
-from .phrases import contains_phrases, find_verbatim
+from .phrases import NO_PHRASES, Phrases, find_verbatim
 
 Column = NDArray[np.float64]
 """A feature of all candidates."""
@@ -325,7 +325,7 @@ def _compute_highest_bm25(query: str, book: BookWords) -> float:
     return MAX_WEIGHT * book.weigh_terms(terms) or MAX_WEIGHT
 
 
-def select(ranked: Ranked, options: SearchOptions, phrases: Sequence[str] = ()) -> Selection:
+def select(ranked: Ranked, options: SearchOptions, phrases: Phrases = NO_PHRASES) -> Selection:
     """Choose the hits to list, and give the reason for each of the best candidates that are not listed.
 
     A passage that several pages share (a partial, a licence) is listed once, from its best page.
@@ -338,7 +338,7 @@ def select(ranked: Ranked, options: SearchOptions, phrases: Sequence[str] = ()) 
         page = hit.chunk.document_id
         if hit.score < options.threshold:
             reason = f"score {hit.score:.3f} is below the threshold {options.threshold:g}"
-        elif phrases and not contains_phrases(hit.chunk, phrases):
+        elif not phrases.are_in(hit.chunk):
             reason = "it does not have the quoted words"
         elif options.distinct and hit.chunk.text in texts:
             reason = "its text is that of a better hit, word for word"

@@ -14,6 +14,7 @@ from .._internal.timed_calls import TimedCalls
 from ..errors import RerankerError
 from ..ports import Reranker
 from ..types import Chunk, Hit, PointId, SearchOptions
+from .phrases import Phrases
 from .ranking import Ranked, select
 
 
@@ -39,7 +40,7 @@ class Reranking:
         """Return what identifies the reranking, for reports."""
         return f"{self.reranker.name} depth={self.depth} share={self.share:g}"
 
-    def apply(self, ranked: Ranked, query: str, options: SearchOptions, phrases: Sequence[str]) -> Ranked:
+    def apply(self, ranked: Ranked, query: str, options: SearchOptions, phrases: Phrases) -> Ranked:
         """Rerank the best passages that can be listed; raise RerankerError if the reranker fails."""
         best = select(ranked, replace(options, top_k=self.depth, threshold=0.0), phrases).hits
         if not best:

@@ -106,8 +106,7 @@ def find_highlights(passage: str, query: str, analyzer: Analyzer) -> list[tuple[
 
 def _find_matches(passage: str, query: str, analyzer: Analyzer) -> list[_MatchingWord]:
     """Find the words with a term of the query; stop words count only in a query without other words."""
-    query_words = frozenset(words(query))
-    query_terms = frozenset(analyzer.terms(query)) or frozenset(map(analyzer.stem, query_words))
+    query_words, query_terms = analyzer.split_query(query)
     terms_by_text: dict[str, dict[str, float]] = {}
     matches: list[_MatchingWord] = []
     for token in _split_tokens(passage):

@@ -22,6 +22,9 @@ from ..types import CJK_LANGUAGES, NO_LANGUAGE
 
 CACHED_WORDS = 100_000
 
+CACHED_QUERIES = 32
+"""How many queries are cached as words and terms: about as many as are answered at once."""
+
 LONGEST_PIECE = 100
 """The longest piece between white space that is analysed whole.
 
@@ -60,6 +63,7 @@ class Analyzer:
         self._stem_word = lru_cache(CACHED_WORDS)(lambda word: self._stem_words([word])[0])
         self._is_stop_word = _make_stop_word_test(language)
         self._analyze_piece = lru_cache(CACHED_WORDS)(self._find_terms_and_length)
+        self.split_query = lru_cache(CACHED_QUERIES)(self._split_query)
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of the text in order, with repetitions and without stop words."""
@@ -76,6 +80,11 @@ class Analyzer:
         # The parts of an identifier do not make a text longer.
         length = sum(not self._is_stop_word(word.casefold()) for word in _WORD.findall(piece))
         return tuple(terms), length
+
+    def _split_query(self, query: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the folded words and the terms of a query; stop words are terms if there are no others."""
+        query_words = frozenset(words(query))
+        return query_words, frozenset(self.terms(query)) or frozenset(map(self.stem, query_words))
 
     def stem(self, word: str) -> str:
         """Return the term of one folded word."""

@@ -13,7 +13,14 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qdrant
 
-from .._internal.disk import MAKE_SPACE, check_free_space, copy_with_holes, is_read_only, read_into_cache
+from .._internal.disk import (
+    MAKE_SPACE,
+    MIN_FREE,
+    MIN_FREE_TO_DELETE,
+    check_free_space,
+    copy_with_holes,
+    is_read_only,
+)
 from .._internal.vector_checksum import CHECKSUM_FIELD, compute_checksum, normalize_vector
 from ..errors import DimensionMismatch, IndexFailure
 from ..identity import point_id
@@ -21,33 +28,18 @@ from ..ports import Entry, Vector
 from ..search.bm25 import Bm25
 from ..types import Candidates, Chunk, Filters, PointId, StoredPoint
 from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
+from .edge_commits import read_commits, write_commits
 from .edge_lock import FolderLock, make_lock_error
-from .payload import KEYWORDS, filter_conditions, find_damaged_filters, to_chunk, to_payload
+from .edge_shard import open_shard
+from .payload import filter_conditions, find_damaged_filters, to_chunk, to_payload
 
 _PAGE_SIZE = 512
-
-FULL_SCAN_KB = 30_000
-"""Up to how many kilobytes of new vectors are searched one by one, without a graph.
-
-That is 20,000 vectors of 384 dimensions, and takes 2 ms. An index below it needs no optimising at all, and
-a larger one is optimised again only when so much is new.
-"""
 
 SEARCH_EFFORT = 512
 """How many vectors a search in the graph keeps in view. Of 100,000, 256 would miss 3 of the nearest 100."""
 
 OVERSAMPLING = 2.0
 """How many candidates of the 8-bit vectors are scored with the exact vectors, per hit."""
-
-_CACHED_FILES = (
-    f"vector_storage-{DENSE}/quantized.data",
-    f"vector_index-{DENSE}/links_compressed.bin",
-    f"vector_index-{LEXICAL}/inverted_index.dat",
-)
-"""The files of a segment that Qdrant reads whole when it opens them: 8-bit vectors, graph and lists of words.
-
-It reads them in pages of 4 KB, and drops them from the system's cache when it closes them.
-"""
 
 
 class EdgeIndex:
@@ -82,7 +74,7 @@ class EdgeIndex:
         with _translate_errors(folder), ExitStack() as stack:
             folder.mkdir(parents=True, exist_ok=True)
             lock = stack.enter_context(closing(FolderLock(folder)))
-            shard = _open_shard(folder, dimension)
+            shard = open_shard(folder, dimension)
             stack.pop_all()  # `close` releases the lock
         return cls(shard, lock, folder, dimension, bm25 or Bm25())
 
@@ -206,19 +198,22 @@ class EdgeIndex:
             self._update(qdrant.UpdateOperation.set_payload(ids, to_payload(entry)))
 
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
-        """Delete the document's points that are not in `keep`, after removing their words from the counts.
+        """Delete the document's points that are not in `keep`, after emptying them.
 
         Qdrant counts the words of a deleted point as long as its segment is open. Each edit of a page would
         make the words of that page more common, and its lexical scores lower.
+        An empty point has no embedding key, so that a sync after an interruption writes it again.
         """
         stale = qdrant.Filter(
             must=[_match("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(keep))]
         )
         if points := list(self._find(stale)):
-            no_words: Any = {LEXICAL: qdrant.SparseVector([], [])}
-            wordless = [qdrant.PointVectors(point, no_words) for point in points]
-            self._update(qdrant.UpdateOperation.update_vectors(wordless))
-            self._update(qdrant.UpdateOperation.delete_points_by_filter(stale))
+            empty = [qdrant.Point(point, {}, {"document_id": document_id}) for point in points]
+            for operation in (
+                qdrant.UpdateOperation.upsert_points(empty),
+                qdrant.UpdateOperation.delete_points_by_filter(stale),
+            ):
+                self._update(operation, MIN_FREE_TO_DELETE)
 
     def _find(self, condition: qdrant.Filter) -> Iterator[UUID]:
         """Yield the ids of the points that match."""
@@ -238,10 +233,10 @@ class EdgeIndex:
         """A number that changes with every write; no other process can have the folder open."""
         return self._version
 
-    def _update(self, operation: qdrant.UpdateOperation) -> None:
+    def _update(self, operation: qdrant.UpdateOperation, needed: int = MIN_FREE) -> None:
         if self._copy is not None:
             raise IndexFailure(f"the index in {self._folder} can't be written: make the folder writable")
-        check_free_space(self._folder)
+        check_free_space(self._folder, needed)
         with self._call_shard():
             self._shard.update(operation)
         self._version += 1
@@ -272,6 +267,16 @@ class EdgeIndex:
         with self._call_shard():
             hits = self._shard.facet(qdrant.FacetRequest(field, limit, exact=True)).hits
         return {str(hit.value): hit.count for hit in hits}
+
+    def commits(self) -> tuple[str, ...]:
+        """Return the ids of the catalog's commits that were recorded last."""
+        with _translate_errors(self._folder):
+            return read_commits(self._folder)
+
+    def record_commits(self, commit_ids: Sequence[str]) -> None:
+        """Record the ids of the catalog's commits, on the disk."""
+        with _translate_errors(self._folder):
+            write_commits(self._folder, commit_ids)
 
     def flush(self) -> None:
         """Write everything to the disk."""
@@ -312,43 +317,6 @@ class EdgeIndex:
             with self._calls:
                 self._running_calls -= 1
                 self._calls.notify_all()
-
-
-def _open_shard(folder: Path, dimension: int) -> qdrant.EdgeShard:
-    """Open the shard in the folder; create it where there is none."""
-    if (folder / "edge_config.json").exists():
-        read_into_cache(path for name in _CACHED_FILES for path in folder.glob(f"segments/*/{name}"))
-        shard = qdrant.EdgeShard.load(str(folder), _config(dimension))
-    else:
-        shard = qdrant.EdgeShard.create(str(folder), _config(dimension))
-    # Also for an existing shard: the run that created it may have been killed before this.
-    indexed = shard.info().payload_schema
-    for field in KEYWORDS:
-        if field not in indexed:
-            # In memory, those of a million chunks take most of the time at each opening.
-            keyword = qdrant.KeywordIndexParams(on_disk=True)
-            shard.update(qdrant.UpdateOperation.create_field_index(field, keyword))
-    return shard
-
-
-def _config(dimension: int) -> qdrant.EdgeConfig:
-    # What a search reads is mapped through the system's cache. Copied into memory of the engine (`Pinned`) at
-    # each opening, it took most of that time.
-    cached = qdrant.Memory.Cached
-    # Searches read few of the exact vectors.
-    dense = qdrant.EdgeVectorParams(size=dimension, distance=qdrant.Distance.Cosine, on_disk=True)
-    lexical = qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf, memory=cached)
-    return qdrant.EdgeConfig(
-        vectors={DENSE: dense},
-        sparse_vectors={LEXICAL: lexical},
-        # The graph is built and searched with 8-bit vectors, which takes a third of the time; candidates are
-        # scored with the exact ones.
-        quantization_config=qdrant.ScalarQuantizationConfig(type=qdrant.ScalarType.Int8, memory=cached),
-        optimizers=qdrant.EdgeOptimizersConfig(indexing_threshold=FULL_SCAN_KB),
-        # More threads don't pay: a query of the handbook takes 1.7 ms with them and 0.9 ms without, and at
-        # 100,000 chunks the throughput is the same.
-        max_search_threads=1,
-    )
 
 
 def _search_params(query: SideQuery) -> qdrant.SearchParams:

@@ -68,6 +68,26 @@ def filter_conditions(filters: Filters) -> dict[str, str]:
     return {field: value for field, value in matches.items() if value}
 
 
+def matches_filters(chunk: Chunk, filters: Filters) -> bool:
+    """Return whether a search with the filters may return the chunk."""
+    return (
+        filters.document_id in (None, "", chunk.document_id)
+        and (not filters.section or filters.section in _headings(chunk.section))
+        and (not filters.url or is_at_or_below(chunk.url, filters.url))
+        and filters.source_type in (None, "", chunk.source_type)
+    )
+
+
+def is_at_or_below(url: str, page_url: str) -> bool:
+    """Return whether an address is that of a page, or of a page below it."""
+    page = canonical_url(page_url)
+    try:
+        address = canonical_url(url)
+    except ValueError:
+        return False
+    return address == page or address.startswith((page.rstrip("/") + "/", page + "?"))
+
+
 def find_damaged_filters(
     chunks: Iterable[Chunk], count_values: Callable[[str, int], Mapping[str, int]]
 ) -> list[str]:

@@ -162,7 +162,7 @@ class Pertinent(ClosedAtExit):
         names = self.workspace.catalog().sources()
         if source not in names:
             raise NotFound(f"no source has the name {source!r}; there are {', '.join(names) or 'none'}")
-        with self.workspace.writing(NoProgress()):
+        with self.workspace.writing(NoProgress(), frees_space=True):
             return self.workspace.create_indexer(NoProgress()).remove(source)
 
     def reindex(
@@ -226,7 +226,7 @@ class Pertinent(ClosedAtExit):
 
     def drop_previous(self) -> bool:
         """Delete the index that the last `reindex` replaced; return whether there was one."""
-        with self.workspace.writing(NoProgress()):
+        with self.workspace.writing(NoProgress(), frees_space=True):
             return drop_previous(self.workspace) is not None
 
     def search(  # noqa: PLR0913 - the options of a search are its arguments

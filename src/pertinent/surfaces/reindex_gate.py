@@ -88,11 +88,11 @@ class ReindexGate:
             )
 
     def _validate_old(self, old: Fingerprint) -> ValidationReport:
-        """Validate the build in use, with the embedder that it was made with."""
+        """Validate the build in use, with the embedder and the language that it was made with."""
         settings = self._workspace.settings.model_copy(update={"embedder": old.embedder})
         try:
             embedder = build.create_embedder(settings)
-            old_build = OldBuild(self._workspace, embedder)
+            old_build = OldBuild(self._workspace, embedder, build.index_language(old))
             return validate(old_build, self._golden, ValidationOptions(diagnose=False), self._criteria)
         except PertinentError as error:
             raise SyncRefused(

@@ -16,11 +16,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from ..errors import PertinentError
+from ..errors import PertinentError, SettingsError
 from ..settings import Settings
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class RunningService:
     language: str
     watches: str | None = None
     """The source that the service syncs by itself."""
+    reranking: str | None = None
+    """The reranker of the service, as `describe_reranking` returns it."""
 
 
 def make_token() -> str:
@@ -146,11 +149,39 @@ def find_service(settings: Settings, warn: Callable[[str], None]) -> RunningServ
     return service if _answers(service) else None
 
 
-def connect(service: RunningService) -> FolderClient:
+def describe_reranking(settings: Settings) -> str | None:
+    """Return what identifies the reranking of these settings; None without a reranker."""
+    if settings.reranker is None:
+        return None
+    return f"{settings.reranker} depth={settings.rerank_depth} share={settings.rerank_share:g}"
+
+
+def _check_reranking(service: RunningService, settings: Settings) -> None:
+    """Refuse a service with another reranker than that of the settings: a request can't choose one.
+
+    Raises:
+        SettingsError: The reranking differs.
+    """
+    if service.reranking != (expected := describe_reranking(settings)):
+        raise SettingsError(
+            f"the service at {service.url}, which has the index open, has the reranker "
+            f"{service.reranking or 'none'}, and the settings have {expected or 'none'}: restart the "
+            "service, or restore the settings that it was started with"
+        )
+
+
+def connect(service: RunningService, settings: Settings) -> FolderClient:
     """Return a client of the service with all rights of an API key."""
     from .client.folder_client import FolderClient
 
-    return FolderClient(service.url, service.token, service.language, timeout=REQUEST_SECONDS)
+    return FolderClient(
+        service.url,
+        service.token,
+        service.language,
+        settings.ranking,
+        partial(_check_reranking, service, settings),
+        timeout=REQUEST_SECONDS,
+    )
 
 
 def _read_address(path: Path, warn: Callable[[str], None]) -> RunningService | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InvalidInput
 from ..identity import is_url
-from ..limits import check_options
+from ..limits import check_options, check_string
 from ..types import Filters, SearchOptions
 
 
@@ -41,8 +41,10 @@ def check_filters(filters: Filters | Mapping[str, str] | None) -> Filters:
             raise InvalidInput("filter", f"{name!r} is none of {', '.join(names)}")
         if not isinstance(value, str) or not value:
             raise InvalidInput("filter", f"{name} must be text that is not empty, not {value!r}")
+        check_string("filter", value)
         if name == "url" and not is_url(value):
             raise InvalidInput(
-                "filter", f"url must be an address like https://example.org/docs, not {value!r}"
+                "filter",
+                f"url must be an address like https://example.org/docs, with %20 for a space, not {value!r}",
             )
     return Filters(**filters)

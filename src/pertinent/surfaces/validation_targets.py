@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from ..errors import IndexFailure, InvalidInput
-from ..health import audit
+from ..errors import IndexFailure, InvalidInput, NotFound
 from ..limits import ENGINE, check_options
 from ..ports import Embedder
 from ..search.engine import Engine
-from ..types import Answer, Chunk, SearchOptions, damaged_points, readable_chunks
-from ..validation import integrity
-from ..validation.target import ContentVersion, PageView
+from ..types import Answer, Chunk, SearchOptions, readable_chunks
+from ..validation.target import ContentVersion, NoVerdict, PageView
 from ..workspace.workspace import Workspace
-from .client.api_requests import build_content_version, build_models, build_search
+from .answer_check import describe_other_search
+from .client.api_requests import (
+    build_audit,
+    build_content_version,
+    build_models,
+    build_start_audit,
+)
 from .page_view import count_pending
+from .stored_data_audit import audit_stored_data
 
 if TYPE_CHECKING:
     from .._internal.progress import Progress
@@ -29,6 +35,9 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 60.0
 MAX_RETRIES = 5
+
+AUDIT_POLL_SECONDS = 1.0
+"""How long to wait between two requests for the result of an audit; the service waits, too."""
 
 
 class InProcessPipeline:
@@ -42,15 +51,23 @@ class InProcessPipeline:
 
 
 class LocalPipeline(InProcessPipeline):
-    """The pipeline of a workspace: its embedder, its index and its catalog."""
+    """The pipeline of a workspace: its embedder, its index and its catalog.
 
-    def __init__(self, workspace: Workspace, embedder: Embedder | None = None) -> None:
+    Args:
+        workspace: The workspace.
+        embedder: The embedder of the index, if it is not that of the settings.
+        language: The language of the index, if it is not that of the settings.
+    """
+
+    def __init__(
+        self, workspace: Workspace, embedder: Embedder | None = None, language: str | None = None
+    ) -> None:
         workspace.require()
         self._workspace = workspace
         embedder = embedder or workspace.embedder()
         # Cached vectors must not be measured; the engine has no cache either.
         uncached = getattr(embedder, "inner", embedder)
-        super().__init__(workspace.create_engine(uncached, workspace.index()))
+        super().__init__(workspace.create_engine(uncached, workspace.index(), language=language))
 
     def describe_pipeline(self) -> Mapping[str, str]:
         reranking = self._workspace.reranking
@@ -93,34 +110,7 @@ class LocalPipeline(InProcessPipeline):
         return {chunk.chunk_id for chunk in readable_chunks(stored.values())}
 
     def audit(self) -> list[str]:
-        fingerprint = self._workspace.catalog().fingerprint()
-        if fingerprint is None:
-            # Pertinent did not make the index: only what holds for every point can be checked.
-            points = list(self._workspace.index().scan())
-            damaged = integrity.describe_damaged_points(damaged_points(points))
-            return [*damaged, *integrity.describe_faults(readable_chunks(points))]
-        index = self._workspace.writable_index()
-        inventory = audit.take_inventory(index, self._workspace.catalog())
-        findings = [
-            *audit.find_unreadable_pages(inventory),
-            *audit.find_drift(inventory),
-            *audit.find_wrong_descriptions(inventory, self._workspace.catalog()),
-            *audit.find_altered_texts(inventory),
-            *audit.find_altered_pages(inventory),
-            *audit.find_wrong_slices(inventory),
-            *audit.find_wrong_positions(inventory),
-            *audit.find_stale_vectors(inventory, index, fingerprint.embedder),
-            *audit.find_damaged_vectors(inventory, index),
-            *audit.find_wrong_word_weights(inventory, index, fingerprint.lexical),
-            *audit.find_damaged_filters(inventory, index),
-            *audit.find_wrong_vocabulary(inventory, self._workspace.catalog()),
-            *audit.find_wrong_vectors(inventory, index, self._workspace.embedder()),
-        ]
-        incomplete = integrity.describe_faults(
-            chunk for chunk in inventory.in_index.values() if integrity.find_damage(chunk)
-        )
-        problems = [finding.problem for finding in findings]
-        return [*integrity.describe_damaged_points(inventory.damaged), *incomplete, *problems]
+        return audit_stored_data(self._workspace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +131,19 @@ class RemoteService:
         if not health.index:
             raise IndexFailure(f"the index of {self.client.url} does not answer")
         models = self.client.send(build_models())
-        return {"subject": self.client.url, **{name: model for name, model in models.items() if model}}
+        parts = {**models, "ranking": self.client.default_ranking}
+        return {"subject": self.client.url, **{name: part for name, part in parts.items() if part}}
 
     def search(self, text: str, options: SearchOptions) -> Answer:
         # Cached answers must not be measured.
-        return self.client.send(build_search(text, replace(options, bypass_cache=True)))
+        options = replace(options, ranking=options.ranking or self.client.default_ranking, bypass_cache=True)
+        answer = self.client.run_search(text, options)
+        if difference := describe_other_search(text, options, answer):
+            raise NoVerdict(
+                f"{self.client.url} ran another search than the requested one, so there is no verdict: "
+                f"{difference}"
+            )
+        return answer
 
     def content_version(self) -> ContentVersion:
         return self.client.send(build_content_version())
@@ -159,9 +157,19 @@ class RemoteService:
         return set(chunk_ids)
 
     def audit(self) -> list[str]:
-        pages = list(self.pages())
-        gaps = [f"the chunks of {name} don't run 0, 1, 2 …" for name in integrity.find_pages_with_gaps(pages)]
-        return [*integrity.describe_faults(chunk for page in pages for chunk in page.chunks), *gaps]
+        try:
+            audit = self.client.send(build_start_audit())
+        except NotFound as error:
+            raise NoVerdict(
+                f"the service at {self.client.url} is of an older version, which can't audit its stored "
+                "data: run `pertinent validate --audit` where its index is, with the service stopped"
+            ) from error
+        try:
+            while (faults := self.client.send(build_audit(audit.audit_id)).faults) is None:
+                time.sleep(AUDIT_POLL_SECONDS)
+        except NotFound as error:
+            raise NoVerdict(f"the audit was lost, so there is no verdict: {error}") from error
+        return faults
 
 
 def validate_golden(

@@ -308,19 +308,23 @@ class CatalogSuite:
                 for record in catalog.pages()
             } == expected
 
-    def test_activated_build_is_no_longer_recorded_as_building(self, catalog: Catalog) -> None:
+    def test_last_begun_build_stays_recorded(self, catalog: Catalog) -> None:
         first = Fingerprint("one", 8, "chunker", "lexical")
         second = replace(first, embedder="two", build=2)
-        assert catalog.building() is None
+        assert catalog.last_begun_build() is None
         catalog.set_fingerprint(first)
         catalog.begin_build(replace(second, build=7))
         catalog.begin_build(second)
-        assert (catalog.building(), catalog.fingerprint(), catalog.previous()) == (second, first, None)
+        assert catalog.last_begun_build() == second
+        assert (catalog.fingerprint(), catalog.previous()) == (first, None)
         catalog.activate_build(second, [("s", page_write("a", ["one"]))])
-        assert (catalog.building(), catalog.fingerprint(), catalog.previous()) == (None, second, first)
+        assert (catalog.fingerprint(), catalog.previous()) == (second, first)
         # Another process activated the same build too: the previous one is still known.
         catalog.activate_build(second, [])
         assert catalog.previous() == first
+        catalog.activate_build(first, [])
+        catalog.forget_previous()
+        assert catalog.last_begun_build() == second
 
     def test_catalog_id_is_the_same_for_all_threads(self, catalog: Catalog) -> None:
         with ThreadPoolExecutor(8) as pool:

@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 MAX_LOST = 1_000_000
 """The highest `lost_labels`: more than any golden set has."""
 
-_EXACT = ("audit", "baseline", "damaged points", "results unlike their page")
+_EXACT = ("audit", "baseline", "damaged points", "results unlike their page", "chunks unlike their page")
 """Criteria that count faults."""
 
 
@@ -78,6 +78,8 @@ def merge_criteria(
 ) -> Criteria:
     """Merge criteria: `further` first, then the golden set's, then the settings', then seed 000's.
 
+    The means of `at_least` are merged one by one.
+
     Args:
         in_settings: The criteria of the settings.
         in_golden: The criteria of the golden set.
@@ -87,13 +89,13 @@ def merge_criteria(
     Raises:
         InvalidInput: A criterion is out of range, or a measure is unknown.
     """
-    fields = {**in_settings, **in_golden.model_dump(exclude_unset=True)}
-    at_least = _create_criteria(fields).at_least
+    at_least = {**_create_criteria(in_settings).at_least, **in_golden.at_least}
+    fields = {**in_settings, **in_golden.model_dump(exclude_unset=True), "at_least": at_least}
     for name, value in (further or {}).items():
         if name in Criteria.model_fields:
             fields[name] = value
         else:
-            fields["at_least"] = at_least = {**at_least, name: value}
+            at_least[name] = value
     if strict:
         fields["strict"] = True
     criteria = _create_criteria(fields)

@@ -1,4 +1,4 @@
-"""Check chunks: seed 000's six fields, the hash of the text, and whether a result agrees with its page."""
+"""Check chunks: seed 000's six fields, the hash of the text, and whether they fit their page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_POINTS = 50
 MAX_FAULTS = 5
 """How many faults of chunks are named."""
 MAX_MISMATCHES = 5
-"""How many results that differ from their page are named."""
+"""How many chunks or results that differ from their page are named."""
 
 _COMPARED = ("document_id", "url", "anchor", "section", "position", "start", "end", "text", "content_hash")
 """The fields of a result that its page must confirm. A title may come from a database of its own."""
@@ -114,6 +114,23 @@ def _list_differing_fields(result: Chunk, chunk: Chunk) -> list[str]:
     # A point of an external collection may lack its position and its span: its page adds them.
     fields = [name for name in _COMPARED if getattr(result, name) != -1]
     return [name for name in fields if getattr(result, name) != getattr(chunk, name)]
+
+
+def find_wrong_slices(pages: Iterable[PageView]) -> list[Chunk]:
+    """Return the listed chunks whose text is not what their page has at their span.
+
+    Labels are resolved by span, so a wrong span gives a result the labels of other passages.
+    """
+    return [chunk for page in pages for chunk in page.chunks if not chunk.is_slice_of(page.text)]
+
+
+def describe_wrong_slices(pages: Iterable[PageView]) -> list[str]:
+    """Describe the chunks that are no slice of their page; those beyond a limit are only counted."""
+    lines = [
+        f"chunk {chunk.chunk_id} of {chunk.url} is not what its page has at {chunk.start} to {chunk.end}"
+        for chunk in find_wrong_slices(pages)
+    ]
+    return limit_lines(lines, MAX_MISMATCHES, "more such chunk")
 
 
 def find_pages_with_gaps(pages: Iterable[PageView]) -> list[str]:

@@ -29,6 +29,8 @@ def list_notes(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteri
         *_note_unlabeled(golden),
         *_note_unjudged(golden),
         *_note_duplicates(golden),
+        *_note_outvoted_zeros(golden, resolved),
+        *_note_whole_pages(golden, resolved),
         *_note_size(golden),
     ]
 
@@ -137,6 +139,52 @@ def _note_duplicates(golden: GoldenSet) -> list[str]:
         f"these queries have the same text: {', '.join(ids)}"
         for text, ids in texts.items()
         if text and len(ids) > 1
+    ]
+
+
+def _note_outvoted_zeros(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:
+    """Name the labels with grade 0 whose passages all have a higher grade by the same judge."""
+    if golden.unit == "page":
+        return []
+    names = []
+    for query in golden.queries:
+        labels = resolved[query.id].labels
+        relevant: dict[str | None, set[str]] = defaultdict(set)
+        for label in labels:
+            if label.label.grade:
+                relevant[label.label.judge].update(label.chunk_ids)
+        zeros = [label for label in labels if label.chunk_ids and not label.label.grade]
+        names += [
+            f"{label.label.location} of {_name(query.id, label.label.line)}"
+            for label in zeros
+            if relevant[label.label.judge].issuperset(label.chunk_ids)
+        ]
+    if not names:
+        return []
+    have = format_count(len(names), "label with grade 0 has", "labels with grade 0 have")
+    return [
+        f"{have} no effect, since labels with a higher grade cover the same passages; give these an anchor "
+        f"or a quote that leaves them out: {format_list(names, MAX_NAMED)}"
+    ]
+
+
+def _note_whole_pages(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:
+    """Name the labels that make every section of a page relevant: an anchor may have been forgotten."""
+    if golden.unit == "page":
+        return []
+    labels = {
+        label.label: query
+        for query in reversed(golden.queries)
+        for label in resolved[query.id].labels
+        if label.label.grade and label.covered_sections > 1
+    }
+    if not labels:
+        return []
+    names = [f"{label.page or label.url} of {_name(query.id, label.line)}" for label, query in labels.items()]
+    cover = format_count(len(labels), "label covers", "labels cover")
+    return [
+        f"{cover} all sections of a page; if only a part of it answers the question, give an anchor or a "
+        f"quote: {format_list(names[::-1], MAX_NAMED)}"
     ]
 
 

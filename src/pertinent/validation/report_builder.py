@@ -120,6 +120,7 @@ class ReportBuilder:
                 *integrity.describe_damaged_points(damaged),
                 *integrity.describe_faults(results),
                 *limit_lines(mismatches, integrity.MAX_MISMATCHES, "more such result"),
+                *integrity.describe_wrong_slices(self.pages),
                 *(audit or ()),
                 *list_issues(self.golden, self.cases, diagnoses, checks, latency),
             ],
@@ -171,6 +172,7 @@ class ReportBuilder:
         required = self.criteria
         p95 = latency.p95 if latency else 0.0
         results = sum(len(case.outcome.results) for case in self.cases)
+        chunks = sum(len(page.chunks) for page in self.pages)
         criteria = [
             _judge_rate("metadata completeness", required.metadata_completeness, rates[0], results),
             _judge_rate("hash validation", required.hash_validation, rates[1], results),
@@ -189,8 +191,10 @@ class ReportBuilder:
         if mismatches:
             detail = "results that differ from the pages that the pipeline lists"
             criteria.append(_judge_count("results unlike their page", mismatches, results, detail))
+        if wrong_slices := len(integrity.find_wrong_slices(self.pages)):
+            detail = "listed chunks with another text than their page has at their span"
+            criteria.append(_judge_count("chunks unlike their page", wrong_slices, chunks, detail))
         if audit is not None:
-            chunks = sum(len(page.chunks) for page in self.pages)
             criteria.append(_judge_count("audit", len(audit), chunks, "faults in the stored data"))
         return criteria
 

@@ -12,7 +12,7 @@ from ..errors import InvalidInput, PertinentError
 from ..limits import ENGINE
 from ..types import Answer, Hit, Ranking, SearchOptions
 from .golden.golden_set import GoldenQuery, Unit
-from .target import ValidationTarget
+from .target import NoVerdict, ValidationTarget
 
 DEPTH = ENGINE.top_k_max
 """How many results are read, untimed, for measures that look beyond `top_k`."""
@@ -72,6 +72,8 @@ class QueryRunner:
         start = time.perf_counter()
         try:
             answer = self._search(query, query.top_k, self.threshold)
+        except NoVerdict:
+            raise
         except InvalidInput as problem:
             refusal = str(problem)
         except PertinentError as problem:
@@ -84,6 +86,8 @@ class QueryRunner:
             return outcome
         try:
             return replace(outcome, deep=self._search(outcome.query, DEPTH, 0.0).hits)
+        except NoVerdict:
+            raise
         except PertinentError as problem:
             return replace(outcome, deep_error=f"{type(problem).__name__}: {problem}")
 

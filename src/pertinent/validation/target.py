@@ -6,7 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from ..errors import PertinentError
 from ..types import Answer, Chunk, SearchOptions
+
+
+class NoVerdict(PertinentError):
+    """The pipeline is broken, so its retrieval cannot be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,11 @@ class ValidationTarget(Protocol):
         """Return what identifies the pipeline: embedder, chunker, settings, address."""
 
     def search(self, text: str, options: SearchOptions) -> Answer:
-        """Search without a cache: a cached answer must not be measured."""
+        """Search without a cache: a cached answer must not be measured.
+
+        Raises:
+            NoVerdict: The answer is that of another search.
+        """
 
     def content_version(self) -> ContentVersion:
         """Return the state of the pages; the pending ones are counted before the others are read."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from .._internal.clock import utc_now
 from .._internal.messages import format_count
 from .._internal.progress import NoProgress, Progress
-from ..errors import EmbedderError, NotFound, PertinentError, StoreError
+from ..errors import EmbedderError, NotFound, StoreError
 from .acceptance_checks import check_concurrency, run_checks
 from .criteria import Criteria, merge_criteria
 from .diagnosis import Diagnosis, FailureAnalyzer
@@ -23,13 +23,9 @@ from .report import ValidationReport
 from .report_builder import ReportBuilder
 from .runner import QueryRunner, fetch_deep_rankings, run_queries
 from .scoring import Case, judge_outcomes
-from .target import ContentVersion, PageView, ValidationTarget
+from .target import ContentVersion, NoVerdict, PageView, ValidationTarget
 
 __all__ = ["NoVerdict", "ValidationOptions", "validate"]
-
-
-class NoVerdict(PertinentError):
-    """The pipeline is broken, so its retrieval cannot be judged."""
 
 
 def validate(
@@ -52,7 +48,7 @@ def validate(
         The report with its verdict.
 
     Raises:
-        NoVerdict: The pages cannot be read, a sync changes them, or no search is answered.
+        NoVerdict: The pages cannot be read, a sync changes them, or no search is answered as requested.
     """
     progress = progress or NoProgress()
     golden, options = _apply_limit(golden, options)

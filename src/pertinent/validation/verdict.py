@@ -198,7 +198,7 @@ def _format_proposal(proposal: dict[str, float]) -> str:
     own = [f"{name}: {value:g}" for name, value in proposal.items() if name in Criteria.model_fields]
     means = [f"{name}: {value:g}" for name, value in proposal.items() if name not in Criteria.model_fields]
     entries = ", ".join([*own, *([f"at_least: {{{', '.join(means)}}}"] if means else [])])
-    return f"`{flags}`, or `criteria: {{{entries}}}` in the golden set."
+    return f"`{flags}` of `pertinent validate`, or `criteria: {{{entries}}}` in the golden set."
 
 
 def _format_bound(criterion: Criterion) -> str:

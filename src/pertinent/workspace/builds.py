@@ -41,7 +41,7 @@ class IndexBuilds:
 
     def begin(self, settings: Fingerprint) -> tuple[Fingerprint, VectorIndex]:
         """Return a build to fill: an interrupted one with the same settings, or a new one."""
-        begun, new = self.catalog().building(), self.assign_number(settings)
+        begun, new = self.catalog().last_begun_build(), self.assign_number(settings)
         if begun is not None and begun.build in set(self.builds.numbers()) - self._recorded_numbers():
             if replace(settings, build=begun.build) == begun and (index := self._reopen(begun)):
                 return begun, index
@@ -50,12 +50,14 @@ class IndexBuilds:
         return new, self.builds.open(new)
 
     def assign_number(self, settings: Fingerprint) -> Fingerprint:
-        """Return the fingerprint of a new build, with a number that no build has.
+        """Return the fingerprint of a new build, with a number that no build has or had.
 
-        A catalog may be new and the index not: what is in that index is unknown.
+        Another process may still search a deleted build, and must not find a new one in its place. A catalog
+        may be new and the index not: what is in that index is unknown.
         """
-        numbers = {*self._recorded_numbers(), *self.builds.numbers()}
-        return replace(settings, build=1 + max(numbers, default=0))
+        begun = self.catalog().last_begun_build()
+        numbers = {*self._recorded_numbers(), *self.builds.numbers(), begun.build if begun else 0}
+        return replace(settings, build=1 + max(numbers))
 
     def _reopen(self, begun: Fingerprint) -> VectorIndex | None:
         """Open an interrupted build; return None if the interruption damaged it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from typing import Protocol
 
 from .. import build
 from .._internal.messages import format_count
@@ -18,6 +19,19 @@ from .workspace import Workspace
 
 COPY_BATCH = 512
 """How many chunks are copied at a time."""
+
+
+class CopyTarget(Catalog, Protocol):
+    """A catalog that another one can be copied to."""
+
+    def begin_copy(self, source_id: str) -> None:
+        """Empty the catalog, and record that it becomes a copy of the catalog with that id."""
+
+    def is_copy_under_way(self, source_id: str) -> bool:
+        """Whether a copy of that catalog was begun, and nothing else was committed since."""
+
+    def finish_copy(self) -> None:
+        """Record that the copy is complete."""
 
 
 def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int:
@@ -51,7 +65,7 @@ def migrate(workspace: Workspace, settings: Settings, progress: Progress) -> int
 def _migrate(
     catalog: Catalog,
     source: VectorIndex,
-    target_catalog: Catalog | None,
+    target_catalog: CopyTarget | None,
     settings: Settings,
     made_with: Fingerprint,
     progress: Progress,
@@ -62,6 +76,8 @@ def _migrate(
         with closing(target.open(made_with)) as index:
             is_same_catalog = copied or target_catalog is None
             if is_same_catalog and _has_every_chunk(catalog, index, made_with):
+                if target_catalog is not None:
+                    target_catalog.finish_copy()
                 return 0
         database = "" if target_catalog is None else ", with a database of its own"
         raise SyncRefused(
@@ -69,15 +85,25 @@ def _migrate(
             "after the migration. Nothing was changed. Set QDRANT_URL to work with the collection, or "
             f"QDRANT_COLLECTION_NAME to copy this index under another name{database}"
         )
-    if target_catalog is not None and not target_catalog.is_empty() and not copied:
-        raise SyncRefused("the target catalog already has pages; give Pertinent a database of its own")
+    if target_catalog is not None and not copied:
+        source_id = catalog.catalog_id()
+        if not target_catalog.is_empty() and not target_catalog.is_copy_under_way(source_id):
+            raise SyncRefused("the target catalog already has pages; give Pertinent a database of its own")
+        # The source may have changed since an interrupted copy.
+        target_catalog.begin_copy(source_id)
     # A build that exists and is not in use is an interrupted copy.
     target.remove(made_with.build)
     with closing(target.open(made_with)) as index:
         chunks = copy_index(catalog, source, index, made_with, progress)
-    if target_catalog is not None and not copied:
-        copy_catalog(catalog, target_catalog, made_with)
+        if target_catalog is not None and not copied:
+            copy_catalog(catalog, target_catalog, made_with)
+        index.record_commits([(target_catalog or catalog).commits().last])
+    if target_catalog is None and not source.commits():
+        # An earlier version made it. Only with a record can it be told from the copy later.
+        source.record_commits([catalog.commits().last])
     target.use(made_with.build)
+    if target_catalog is not None:
+        target_catalog.finish_copy()
     return chunks
 
 

@@ -32,10 +32,14 @@ def explain_missing_index(settings: Settings, *, lost_catalog: bool) -> str:
 
 def explain_lost_chunks(settings: Settings) -> str:
     """Say that the index has lost the chunks of the catalog, and what to do."""
-    index = f"the index in {settings.folder}"
-    if settings.qdrant_url is not None:
-        index = f"the collection of the index {settings.qdrant_collection!r} at {settings.qdrant_url}"
     return (
-        f"{index} is gone or empty, but the catalog has pages; `pertinent reindex` rebuilds it from the "
-        "texts in the catalog"
+        f"{describe_index(settings)} is gone or empty, but the catalog has pages; `pertinent reindex` "
+        "rebuilds it from the texts in the catalog"
     )
+
+
+def describe_index(settings: Settings) -> str:
+    """Say where the index of the settings is."""
+    if settings.qdrant_url is not None:
+        return f"the collection of the index {settings.qdrant_collection!r} at {settings.qdrant_url}"
+    return f"the index in {settings.folder}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from .. import build
 from .._internal.disk import check_space_for_build
 from .._internal.progress import Progress
 from ..errors import NotFound, SyncRefused
@@ -53,6 +54,7 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
         pages = indexer.rebuild()
         if accept is not None:
             accept(workspace.create_engine(embedder, index), pages, current)
+        index.record_commits(catalog.announce_commit())
         catalog.activate_build(new, pages)
     except BaseException as error:
         index.close()
@@ -90,6 +92,7 @@ def rollback(workspace: Workspace) -> Fingerprint:
         index.close()
         raise NotFound("the previous build has none of the current pages, so there is nothing to return to")
     catalog.begin(pages.document_ids)
+    index.record_commits(catalog.announce_commit())
     catalog.activate_build(previous, pages)
     workspace.activate(previous, index)
     return previous
@@ -104,3 +107,11 @@ def drop_previous(workspace: Workspace) -> int | None:
     workspace.remove_build(previous.build)
     catalog.forget_previous()
     return previous.build
+
+
+def settings_matching_index(workspace: Workspace) -> list[str]:
+    """Return the lines of pertinent.toml that must change so that the index in use opens."""
+    index = workspace.catalog().fingerprint()
+    if index is None:
+        return []
+    return build.settings_to_restore(index, build.expected_fingerprint(workspace.settings, index))

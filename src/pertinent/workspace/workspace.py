@@ -1,10 +1,9 @@
-"""The stores and models that the settings name: opened when needed, kept open, closed together."""
+"""The stores that the settings name, with their models: opened when needed, kept open, closed together."""
 
 from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
@@ -17,8 +16,8 @@ from ..errors import (
     FingerprintMismatch,
     IndexFailure,
     IndexLocked,
+    IndexOutdated,
     NotFound,
-    PertinentError,
     StoreError,
     SyncRefused,
 )
@@ -29,17 +28,27 @@ from ..search.reranking import Reranking
 from ..settings import Settings
 from ..types import Chunk
 from .builds import IndexBuilds
+from .lock_wait import LockWait, wait_for_index
 from .missing_index import explain_lost_chunks, explain_missing_index
+from .models import Models
+from .outdated_index import check_commits
 from .reindex import drop_previous, reindex
-
-_LOCK_ATTEMPTS, _LOCK_WAIT_SECONDS = 50, 0.1
 
 
 class Workspace:
-    """An index with its catalog, embedder and engine, each opened when first needed. Thread-safe."""
+    """An index with its catalog, embedder and engine, each opened when first needed. Thread-safe.
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    Args:
+        settings: The settings.
+        models: Models that stay loaded when the workspace is closed, for the next one.
+        accept_outdated: Also open an index that lacks commits of the catalog, to examine it.
+    """
+
+    def __init__(
+        self, settings: Settings, models: Models | None = None, *, accept_outdated: bool = False
+    ) -> None:
+        self.settings, self._accept_outdated = settings, accept_outdated
+        self._models, self._keeps_models = models or Models(settings), models is not None
         self._opening = threading.RLock()
         self._embedder: Embedder | None = None
         self._catalog: Catalog | None = None
@@ -62,19 +71,21 @@ class Workspace:
         """
         with self._opening:
             if self._embedder is None:
-                existing = self.catalog().fingerprint() if self._has_catalog() else None
-                if existing is not None:
-                    # A hosted model may need a request for its dimension; a difference in its name does not.
-                    self.check_settings(build.expected_fingerprint(self.settings, existing))
-                embedder = build.create_embedder(self.settings)
-                if existing is not None:
-                    self.check_settings(self.make_fingerprint(embedder))
-                self._embedder = embedder
+                self._check_fingerprint()
+                self._embedder = self._models.embedder()
             return self._embedder
+
+    def _check_fingerprint(self) -> None:
+        """Refuse an index that was made with another embedder, or with other settings."""
+        existing = self.catalog().fingerprint() if self._has_catalog() else None
+        if existing is not None:
+            # A hosted model may need a request for its dimension; a difference in its name does not.
+            self.check_settings(build.expected_fingerprint(self.settings, existing))
+            self.check_settings(self.make_fingerprint(self._models.embedder()))
 
     def create_embedder(self) -> Embedder:
         """Return the embedder of the settings, even if the index was made with another one."""
-        return self._embedder or build.create_embedder(self.settings)
+        return self._models.embedder()
 
     def make_fingerprint(self, embedder: Embedder) -> Fingerprint:
         """Return the fingerprint of an index that is made with the present settings."""
@@ -165,11 +176,25 @@ class Workspace:
     def _open_build(self, fingerprint: Fingerprint) -> VectorIndex:
         """Open a build, created if it does not exist; raise IndexFailure if its chunks are lost."""
         opened = self._builds.open(fingerprint) if self._builds.exists(fingerprint.build) else None
-        if (opened is None or not opened.count()) and self._expects_chunks():
+        is_lost = (
+            self.catalog().has_chunks() if opened is None else not opened.count() and self._expects_chunks()
+        )
+        if is_lost:
             if opened is not None:
                 opened.close()
             raise IndexFailure(explain_lost_chunks(self.settings))
-        return opened or self._builds.open(fingerprint)
+        return self._check_commits(opened or self._builds.open(fingerprint), fingerprint)
+
+    def _check_commits(self, opened: VectorIndex, fingerprint: Fingerprint) -> VectorIndex:
+        """Return the build; close it and raise IndexOutdated if it lacks commits of the catalog."""
+        if self._accept_outdated:
+            return opened
+        try:
+            check_commits(opened, fingerprint, self.writable_catalog(), self.settings)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
 
     def _adopt_settings(self) -> None:
         """Rebuild an index without chunks if the settings have changed; it has nothing to lose."""
@@ -233,24 +258,27 @@ class Workspace:
                 self._engine = self.create_engine(self.embedder(), self.index(), cache_size)
             return self._engine
 
-    def create_engine(self, embedder: Embedder, index: IndexReader, cache_size: int = 0) -> Engine:
-        """Create an engine with the workspace's catalog and settings."""
+    def create_engine(
+        self, embedder: Embedder, index: IndexReader, cache_size: int = 0, language: str | None = None
+    ) -> Engine:
+        """Create an engine with the workspace's catalog and settings; the index may have another language."""
+        language = language or self.language()
         return Engine(
             embedder,
             index,
             self.catalog(),
             ranking=self.settings.ranking,
             cache_size=cache_size,
-            language=self.language(),
-            is_word=build.word_test(self.language()),
+            language=language,
+            is_word=build.word_test(language),
             catalog_timeout=build.choose_catalog_timeout(self.settings),
             reranking=self.reranking,
         )
 
-    @cached_property
+    @property
     def reranking(self) -> Reranking | None:
         """The reranker of the settings, loaded when first needed; None if none is set."""
-        return build.create_reranking(self.settings)
+        return self._models.reranking()
 
     def create_indexer(self, progress: Progress, source: Source | None = None) -> Indexer:
         """Create the indexer that syncs sources; apply its plans inside `writing`.
@@ -262,12 +290,14 @@ class Workspace:
             self._source_language = source.language
             with self._opening:
                 self._adopt_settings()
-        if fingerprint := catalog.fingerprint():
-            self.check_settings(build.expected_fingerprint(self.settings, fingerprint))
-            self._close_replaced_build(fingerprint)
+        self.close_replaced_build()
+        index = self.writable_index()
+        if (fingerprint := catalog.fingerprint()) is not None:
+            # Again: since the index was opened, another process may have written to another one.
+            check_commits(index, fingerprint, catalog, self.settings)
         return Indexer(
             self.embedder,
-            self.writable_index(),
+            index,
             catalog,
             self.settings.chunk_tokens,
             progress,
@@ -281,68 +311,39 @@ class Workspace:
         return self.settings.folder if os.access(self.settings.folder, os.W_OK) else None
 
     @contextmanager
-    def writing(self, progress: Progress, *, new: bool = False) -> Iterator[None]:
+    def writing(self, progress: Progress, *, new: bool = False, frees_space: bool = False) -> Iterator[None]:
         """Hold the write lock of the index, across threads and processes; wait until it is free.
 
         Args:
             progress: Receives the stage of waiting.
             new: Allow an index that does not exist yet.
+            frees_space: Allow a disk that is nearly full.
 
         Raises:
-            SyncRefused: Another process has held the lock for longer than `lock_timeout`.
+            LockTimeout: Another process has held the lock for longer than `lock_timeout`.
         """
-        waited = False
-        deadline = time.monotonic() + self.settings.lock_timeout
-
-        def waiting() -> None:
-            nonlocal waited
-            if not waited:
-                holder = self.writable_catalog().describe_lock_holder()
-                progress.stage(f"Waiting for {holder}, which is writing to this index", None)
-                waited = True
-            if time.monotonic() > deadline:
-                holder = self.writable_catalog().describe_lock_holder()
-                raise SyncRefused(
-                    f"gave up after {self.settings.lock_timeout:g} s: {holder} is writing to this index; try "
-                    "again when it is done, or raise lock_timeout"
-                )
-            progress.advance(0)
-
         self.require_writable()
         if not new:
             self.require()
-        check_free_space(self.settings.folder)
-        with self._writing, self.writable_catalog().write_lock(waiting):
-            if waited:
-                self._wait_for_index()
+        if not frees_space:
+            check_free_space(self.settings.folder)
+        wait = LockWait(self.writable_catalog(), self.settings.lock_timeout, progress)
+        with self._writing, self.writable_catalog().write_lock(wait):
+            if wait.has_waited:
+                wait_for_index(self.index)
             yield
             self.builds.use_current()
 
-    def _wait_for_index(self) -> None:
-        """Wait for an embedded index: the other process closes it a moment after it releases the lock."""
-        for _ in range(_LOCK_ATTEMPTS):
-            try:
-                self.index()
-            except IndexLocked:
-                time.sleep(_LOCK_WAIT_SECONDS)
-            except PertinentError:
-                return  # the next use of the index raises it
-            else:
-                return
-
-    def _close_replaced_build(self, fingerprint: Fingerprint) -> None:
-        """Stop using the open build if another process has replaced it."""
+    def close_replaced_build(self) -> None:
+        """Stop using the open build if another process has replaced it; refuse one with other settings."""
+        fingerprint = self.catalog().fingerprint() if self._has_catalog() else None
+        if fingerprint is None:
+            return
+        self.check_settings(build.expected_fingerprint(self.settings, fingerprint))
         with self._opening:
             if self._index is not None and self._number != fingerprint.build:
                 self.builds.previous[self._number] = self._index
                 self._index, self._engine = None, None
-
-    def settings_matching_index(self) -> list[str]:
-        """Return the lines of pertinent.toml that must change so that the index in use opens."""
-        index = self.catalog().fingerprint()
-        if index is None:
-            return []
-        return build.settings_to_restore(index, build.expected_fingerprint(self.settings, index))
 
     def activate(
         self, fingerprint: Fingerprint, opened: VectorIndex, embedder: Embedder | None = None
@@ -366,9 +367,12 @@ class Workspace:
             assert old is not None  # noqa: S101 - `require` checked it
             if self._index is None and self._builds.exists(old.build):
                 try:
-                    self._index, self._number = self._builds.open(old), old.build
+                    opened = self._builds.open(old)
+                    self._index, self._number = self._check_commits(opened, old), old.build
                 except IndexLocked:
                     raise
+                except IndexOutdated:
+                    pass  # it is replaced
                 except IndexFailure:
                     # A server may just be slow. A local build may be damaged, and is not needed; it stays,
                     # as the reason may also be a lack of memory or files.
@@ -389,9 +393,7 @@ class Workspace:
             for store in stores:
                 if store is not None:
                     store.close()
-            # Only a hosted model has connections to close.
-            getattr(self._embedder, "close", lambda: None)()
-            if (reranking := vars(self).get("reranking")) is not None:
-                reranking.reranker.close()
-            self._index = self._catalog = self._engine = self._external = None
+            if not self._keeps_models:
+                self._models.close()
+            self._index = self._catalog = self._engine = self._external = self._embedder = None
             self._closed = True

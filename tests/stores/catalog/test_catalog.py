@@ -587,6 +587,7 @@ class TestFailures:
             ("connection failed: FATAL:  sorry, too many clients already", "raise max_connections"),
             ("connection failed: FATAL:  remaining connection slots are reserved", "raise max_connections"),
             ("cannot execute INSERT in a read-only transaction", "name the primary server"),
+            ("failed to resolve host 'h': [Errno -2] Name or service not known", "check the host in"),
             ("'utf-8' codec can't decode byte 0xf8", "the file is damaged; move it away"),
         ],
     )
@@ -628,7 +629,14 @@ class TestFailures:
 
     @pytest.mark.parametrize(
         "url",
-        ["", "catalog.sqlite3", "postgresql://u:s3cret/x@h:port/db", "mysql://u:s3cret@h/db", "sqlite://"],
+        [
+            "",
+            "catalog.sqlite3",
+            "postgresql://u:s3cret/x@h:port/db",
+            "postgresql://u:an@s3cret@h/db",
+            "mysql://u:s3cret@h/db",
+            "sqlite://",
+        ],
     )
     def test_invalid_url_is_refused_without_the_password(self, url: str) -> None:
         with pytest.raises(SettingsError) as caught:
@@ -673,6 +681,17 @@ def test_copy_of_the_sqlite_file_after_a_write_is_a_backup(tmp_path: Path) -> No
             catalog.commit("docs", [page_write("a", ["text"])])
         backup.write_bytes(file.read_bytes())
         assert not file.with_name(f"{file.name}-wal").read_bytes()
+    with closing(SqlCatalog.open(f"sqlite:///{backup}")) as restored:
+        assert [record.source for record in restored.pages()] == ["docs"]
+
+
+def test_copy_of_the_sqlite_file_has_the_commits_of_a_killed_process(tmp_path: Path) -> None:
+    file, backup = tmp_path / "catalog.sqlite3", tmp_path / "backup.sqlite3"
+    with closing(SqlCatalog.open(f"sqlite:///{file}")) as catalog:
+        # Without the write lock: a process that was killed has not merged its commits either.
+        catalog.commit("docs", [page_write("a", ["text"])])
+        SqlCatalog.open(f"sqlite:///{file}").close()
+        backup.write_bytes(file.read_bytes())
     with closing(SqlCatalog.open(f"sqlite:///{backup}")) as restored:
         assert [record.source for record in restored.pages()] == ["docs"]
 

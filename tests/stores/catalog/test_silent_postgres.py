@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from urllib.parse import quote
 
@@ -59,6 +61,24 @@ def test_write_on_a_silent_connection_fails(proxy: tuple[SilentProxy, str]) -> N
             catalog.register("source", "location")
         catalog.register("source", "location")
         assert catalog.sources()["source"] == "location"
+
+
+@pytest.mark.parametrize("is_connected", [True, False])
+def test_closing_the_catalog_ends_the_wait_for_a_silent_server(
+    proxy: tuple[SilentProxy, str], is_connected: bool
+) -> None:
+    silent, url = proxy
+    catalog = SqlCatalog.open(url.replace("connect_timeout=2", "connect_timeout=60"), timeout=60.0)
+    if not is_connected:
+        vars(catalog)["_engine"].pool.dispose()
+    with silent.silent(), ThreadPoolExecutor(1) as threads:
+        statement = threads.submit(catalog.ping)
+        time.sleep(0.5)
+        catalog.close()
+        began = time.monotonic()
+        with pytest.raises(CatalogFailure, match="closed"):
+            statement.result()
+        assert time.monotonic() - began < 5
 
 
 def test_server_cancels_a_statement_that_takes_too_long(postgres_url: str) -> None:

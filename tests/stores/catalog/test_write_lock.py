@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from pertinent.errors import CatalogFailure, SyncRefused
+from pertinent.errors import CatalogFailure, LockTimeout
 from pertinent.settings import Settings
 from pertinent.stores.catalog import locks
 from pertinent.stores.catalog.catalog import SqlCatalog
@@ -55,7 +55,7 @@ def test_waiting_for_the_write_lock_names_its_holder_and_gives_up(
         closing(SqlCatalog.open(url)) as other,
         closing(workspace),
         other.write_lock(lambda: None),
-        pytest.raises(SyncRefused, match="lock_timeout") as refusal,
+        pytest.raises(LockTimeout, match="lock_timeout") as refusal,
         workspace.writing(stages, new=True),
     ):
         pytest.fail("two write at once")

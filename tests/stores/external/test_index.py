@@ -15,6 +15,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from qdrant_client import QdrantClient, models
+from qdrant_client.http.exceptions import ResponseHandlingException
 
 from pertinent.errors import DimensionMismatch, IndexFailure, InvalidInput, NotFound, SettingsError
 from pertinent.identity import content_hash
@@ -44,7 +45,7 @@ from pertinent.types import (
 )
 from pertinent.validation import integrity
 from pertinent.validation.golden.golden_set import GoldenSet
-from pertinent.validation.target import ContentVersion, PageView
+from pertinent.validation.target import ContentVersion, NoVerdict, PageView
 from pertinent.validation.validate import validate
 
 from ...servers.binary import require
@@ -117,6 +118,18 @@ def opened(qdrant: Endpoint) -> Iterator[Open]:
     yield connect
     for index in indexes:
         index.close()
+
+
+def share_an_id(client: QdrantClient, name: str) -> None:
+    """Fill a collection whose first points have ids of their own, and whose last two share one."""
+    texts = [*(f"Section {number} about messages." for number in range(198)), *ANSWERS][:200]
+    texts += ["In version one the lidar starts at once.", "In version two the lidar is started by hand."]
+    names = [*(f"s-{number}" for number in range(len(texts) - 2)), "lidar", "lidar"]
+    payloads = [
+        {"text": text, "chunk_id": chunk_id, "url": f"{SITE}/lidar", "title": "Lidar", "position": number}
+        for number, (text, chunk_id) in enumerate(zip(texts, names, strict=True))
+    ]
+    write(client, name, payloads, texts)
 
 
 def engine(index: ExternalIndex) -> Engine:
@@ -595,6 +608,94 @@ class TestOpening:
         with qdrant.connect() as server:
             assert is_external(server, alias)
         assert engine(opened(alias)).search("joint").hits
+
+
+class TestPositionBase:
+    @pytest.mark.parametrize("first", [0, 0.0, "0", 1])
+    def test_order_index_counts_from_zero_if_any_point_has_it(
+        self, client: QdrantClient, opened: Open, qdrant: Endpoint, first: float | str
+    ) -> None:
+        """The sample of the points has no zero."""
+        later = range(2, 252)
+        texts = [*(f"Filler {number}." for number in later), "Welcome to the heat pump."]
+        payloads = [
+            {"text": text, "chunk_id": f"m-{number}", "source_path": "m.md", "slug": "m", "title": "Manual",
+             "order_index": number, "url": f"{SITE}/m"}
+            for number, text in zip([*later, first], texts, strict=True)
+        ]  # fmt: skip
+        with filled(client, lambda c, n: write(c, n, payloads, texts)) as name:
+            hits = engine(opened(name)).search("welcome heat pump", SearchOptions(top_k=1)).hits
+            with qdrant.connect() as server:
+                recognition = examine_collection(server, name).recognition
+        assert [(hit.chunk.text, hit.chunk.position) for hit in hits] == [(texts[-1], 0)]
+        assert recognition is not None
+        assert recognition.payload_format.position_base == int(first)
+
+    def test_server_that_is_too_slow_for_the_filter_is_searched(
+        self, client: QdrantClient, qdrant: Endpoint, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Without an index of the field, the server reads every point."""
+        payloads = [
+            {"text": passage.text, "chunk_id": f"m-{number}", "source_path": "m.md", "slug": "m",
+             "title": "Manual", "order_index": number + 1, "url": f"{SITE}/m"}
+            for number, passage in enumerate(PASSAGES)
+        ]  # fmt: skip
+        scroll = QdrantClient.scroll
+
+        def scroll_slowly(peer: QdrantClient, *arguments: Any, **options: Any) -> Any:
+            if options.get("scroll_filter") is not None:
+                raise ResponseHandlingException(httpx.ReadTimeout("timed out"))
+            return scroll(peer, *arguments, **options)
+
+        monkeypatch.setattr(QdrantClient, "scroll", scroll_slowly)
+        with filled(client, payloads) as name, qdrant.connect() as server:
+            recognition = examine_collection(server, name).recognition
+        assert recognition is not None
+        assert recognition.payload_format.position_base == 1
+
+    def test_server_that_refuses_the_filter_is_searched(self, client: QdrantClient, opened: Open) -> None:
+        """In strict mode, a server may refuse filters by fields without an index."""
+        payloads = [
+            {"text": passage.text, "chunk_id": f"m-{number}", "source_path": "m.md", "slug": "m",
+             "title": "Manual", "order_index": number + 1, "url": f"{SITE}/m"}
+            for number, passage in enumerate(PASSAGES)
+        ]  # fmt: skip
+        with filled(client, payloads) as name:
+            strict = models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False)
+            client.update_collection(name, strict_mode_config=strict)
+            hits = engine(opened(name)).search(PASSAGES[0].text, SearchOptions(top_k=1)).hits
+        assert [hit.chunk.position for hit in hits] == [0]
+
+
+class TestSharedIds:
+    def test_search_returns_both_chunks(self, client: QdrantClient, opened: Open) -> None:
+        with filled(client, share_an_id) as name:
+            hits = (
+                engine(opened(name))
+                .search("the lidar starts by hand in version", SearchOptions(top_k=2))
+                .hits
+            )
+        assert [hit.chunk.chunk_id for hit in hits] == ["lidar", "lidar"]
+        assert len({hit.chunk.text for hit in hits}) == 2
+
+    def test_validation_gives_no_verdict_and_names_them(
+        self, client: QdrantClient, qdrant: Endpoint, tmp_path: Path
+    ) -> None:
+        """A label on one of the chunks would count for the other."""
+        labels = [{"url": f"{SITE}/lidar", "quote": "In version one the lidar starts at once."}]
+        golden = {"name": "g", "queries": [{"text": "the lidar is started by hand", "labels": labels}]}
+        with (
+            filled(client, share_an_id) as name,
+            Pertinent.open(
+                tmp_path,
+                qdrant_url=qdrant.url,
+                qdrant_api_key=qdrant.key,
+                qdrant_collection=name,
+                embedder=EMBEDDER.name,
+            ) as pertinent,
+            pytest.raises(NoVerdict, match=r"1 chunk id is shared .* \(lidar\).*`qdrant_fields`, without"),
+        ):
+            pertinent.validate(GoldenSet.model_validate(golden))
 
 
 class TestCatalog:

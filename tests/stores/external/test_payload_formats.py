@@ -156,6 +156,15 @@ def test_positions_from_one_and_from_zero_are_distinguished() -> None:
     assert recognize_format(counted_from_zero).payload_format.position_base == 0
 
 
+def test_zero_among_positions_from_one_is_unknown_and_no_damage() -> None:
+    make, _ = SHAPES["retrieval-api"]
+    payloads = [make(number) for number in range(3)]
+    payload_format = recognize_format(payloads).payload_format
+    assert read_chunk(payloads[0] | {"order_index": 0}, POINT, payload_format).position == -1
+    damaged = to_chunk(payloads[0] | {"order_index": -1}, POINT, payload_format)
+    assert isinstance(damaged, DamagedPoint)
+
+
 def test_missing_fields_are_counted_and_not_invented() -> None:
     make, _ = SHAPES["retrieval-validation"]
     payloads = [make(number) for number in range(10)]

@@ -20,7 +20,7 @@ def label_strategy(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Label]:
         grade=st.integers(0, 2),
         page=texts.filter(bool),
         url=st.sampled_from([None, "https://x.org/a,b#c"]),
-        anchor=optional,
+        anchor=st.none() | texts.filter(lambda text: bool(text.removeprefix("#").strip())),
         quote=st.none() | texts.filter(lambda text: bool(text.replace("…", "").strip())),
         chunk=optional,
         span=st.none() | st.tuples(st.integers(0, 9), st.integers(10, 99)),

@@ -147,7 +147,7 @@ class TestBeir:
         folder = beir(tmp_path, queries, "q1\ta\t0\nq2\ta\t1\nq4\ta\t1\n")
         golden_set = formats.read_beir(folder)
         assert [query.id for query in golden_set.queries] == ["q2", "q4"]
-        assert golden_set.description == "3 queries without a relevant judgment left out"
+        assert golden_set.description is None
         assert golden_set.unjudged == formats.read_beir(folder, limit=1).unjudged == 3
         notes = list_notes(golden_set, resolve_labels(golden_set, []), Criteria())
         assert any(note.startswith("3 queries have no relevant judgment") for note in notes)

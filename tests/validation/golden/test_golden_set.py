@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.errors import InvalidFile, InvalidInput
-from pertinent.validation.criteria import Criteria
+from pertinent.validation.criteria import Criteria, merge_criteria
 from pertinent.validation.golden.golden_set import (
     HOW_TO_START,
     GoldenQuery,
@@ -88,6 +88,14 @@ class TestRoundTrip:
             )
         )
 
+    @pytest.mark.parametrize("name", ["set.yaml", "set.json"])
+    def test_dump_keeps_criteria_that_override_the_settings(self, tmp_path: Path, name: str) -> None:
+        golden_set = GoldenSet(criteria=Criteria(mrr=0.7), queries=(GoldenQuery(text="a"),))
+        dump_golden(golden_set, tmp_path / name)
+        settings = {"mrr": 0.2, "precision_at_5": 0.1}
+        merged = merge_criteria(settings, load_golden_file(tmp_path / name).criteria)
+        assert (merged.mrr, merged.precision_at_5) == (0.7, 0.1)
+
     def test_schema_names_every_field(self) -> None:
         schema = json.loads(json.dumps(json_schema()))
         assert {*schema["properties"]} == {*GoldenSet.model_fields}
@@ -118,6 +126,20 @@ class TestErrors:
             ("page: docs/topics.md", "url: http://[", "query b.labels.0.url: "),
             ("grade: 1", "quote: ' … '", "query b.labels.0.quote: must not be empty"),
             ("grade: 1", 'quote: "\\n\\t"', "query b.labels.0.quote: must not be empty"),
+            ("grade: 1", "quote: # a comment", "line 10, column 11: quote has no value; remove the key, or"),
+            ("grade: 1", "anchor: #qos", "line 10, column 12: anchor has no value; remove the key, or write"),
+            ("grade: 1", "anchor: '#'", "query b.labels.0.anchor: must not be empty"),
+            ("grade: 1", "anchor: ' '", "query b.labels.0.anchor: must not be empty"),
+            (
+                "- page: docs/topics.md",
+                "- url: https://x.org/a#\n     ",
+                "labels.0.url: has no anchor after its #",
+            ),
+            (
+                "- page: docs/topics.md\n    grade: 1",
+                "- docs/topics.md#",
+                "labels.0.anchor: must not be empty",
+            ),
             ("grade: 1", "span: [5, 5]", "query b.labels.0.span: must be"),
             ("grade: 1", "span: [-1, 5]", "query b.labels.0.span: must be"),
             ("id: b", "id: a", "line 6, column 7: query a: line 2 has the same id"),
@@ -128,7 +150,7 @@ class TestErrors:
             ("id: b", "id: 12", "query 12.id: must be text, but is read as 12; write it in quotes"),
             ("id: b", "id: 2025-12-14", "must be text, but is read as 2025-12-14; write it in quotes"),
             ("id: b", "id: 2025-13-45", "line 6, column 7: month must be in 1..12"),
-            ("id: b", "id:", "query 2.id: must be text"),
+            ("id: b", "id:", "line 6, column 6: id has no value; remove the key, or write its value in"),
             ("- id: b", "- 7\n- id: b", "query 2: must be an object with named fields"),
             ("id: b", "id: b\n  top_k: 0", "query b.top_k: "),
             ("id: b", "id: b\n  query_type: odd", "query b.query_type: "),
@@ -152,6 +174,16 @@ class TestErrors:
     def test_error_names_query_field_and_line(self, valid: str, invalid: str, expected: str) -> None:
         assert GOOD.count(valid) == 1
         assert expected in error_of(GOOD.replace(valid, invalid))
+
+    def test_key_without_a_value_is_one_error(self) -> None:
+        assert error_of(GOOD.replace("id: b", "id:")).count("\n") == 0
+
+    def test_fields_that_are_null_are_absent(self) -> None:
+        """Programs write every field; `null` is no accident, unlike a text that YAML takes for a comment."""
+        label = (
+            parse_golden(GOOD.replace("grade: 1", "anchor: null\n    quote: ~"), "set.yaml").queries[1].labels
+        )
+        assert label == (Label(page="docs/topics.md"),)
 
     @pytest.mark.parametrize(
         ("content", "expected"),

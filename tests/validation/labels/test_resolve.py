@@ -159,6 +159,39 @@ class TestQuotes:
         label = resolve_label([book], page="docs/x.md", quote=quote)
         assert (label.status, text_at(label, book)) == ("exact", text)
 
+    def test_quote_does_not_leave_out_headings(self) -> None:
+        sections = {
+            "A": "A call is due at once. It waits.",
+            "B": "Another call waits.",
+            "C": "A third is over.",
+        }
+        book = view(page("x", sections))
+        for quote in ("A call … is over.", "A call is due at once … a third is over."):
+            label = resolve_label([book], page="docs/x.md", quote=quote)
+            assert (label.status, label.spans) == ("lost", ())
+        assert resolve_label([book], page="docs/x.md", quote="A call … waits.").status == "exact"
+
+    def test_quote_does_not_leave_out_a_long_text(self) -> None:
+        for count, status in ((300, "exact"), (600, "lost")):
+            book = view_text(f"It begins. {'more ' * count}It ends.")
+            assert resolve_label([book], page="docs/x.md", quote="It begins. … It ends.").status == status
+
+    @pytest.mark.parametrize(("added", "status"), [(10, "exact"), (60, "lost")])
+    def test_passage_with_a_known_length_grows_little(self, added: int, status: str) -> None:
+        """Otherwise an edit of its end would extend it to a later use of the same words."""
+        book = view_text(f"It begins. {'more ' * (20 + added)}It ends.")
+        span = (0, len(f"It begins. {'more ' * 20}It ends."))
+        label = resolve_label([book], page="docs/x.md", quote="It begins. … It ends.", span=span)
+        assert label.status == status
+
+    def test_edited_end_is_found_before_a_later_use_of_its_words(self) -> None:
+        end = "and so a call is made by the one who makes it."
+        edited = end.replace("so a call", "so 1 call")
+        book = view_text(f"A timer is due. Then {edited} {'Other words follow here. ' * 20} At last {end}")
+        span = (0, len(f"A timer is due. Then {end}"))
+        label = resolve_label([book], page="docs/x.md", quote=f"A timer is due. … {end}", span=span)
+        assert (label.status, text_at(label, book)) == ("relocated", f"A timer is due. Then {edited}")
+
     def test_parts_in_another_order_are_lost(self) -> None:
         assert resolve_label(BOOK, page="docs/nodes.md", quote="waits … Nodes are").status == "lost"
 

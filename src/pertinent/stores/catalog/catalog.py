@@ -16,8 +16,8 @@ from ...errors import CatalogFailure
 from ...identity import is_storable, point_id
 from ...ports import Description, Fingerprint, PageRecord, PageWrite
 from ...search.word_counts import WordCounter
-from ...types import Chunk, Page, PointId, SectionName, Vocabulary
-from . import database, locks, queries, vocabulary
+from ...types import Chunk, CommitIds, Page, PointId, SectionName, Vocabulary
+from . import commits, database, locks, queries, vocabulary
 from .migrations import migrate
 from .page_writes import write_pages
 from .rows import check_row, to_chunk, to_page
@@ -39,6 +39,7 @@ class SqlCatalog:
         self._describe = queries.DESCRIBE[dialect]
         self._file = database.identify_file(engine.url)
         self._lock: locks.WriteLock | None = None
+        self._next_commit: str | None = None
         self._writer_id = uuid4().hex
         """Identifies the pending marks of this object: a commit clears no marks of other writers."""
         # The foreign key cascades: a page's chunks are deleted with it.
@@ -205,6 +206,7 @@ class SqlCatalog:
         if not changed:
             return
         with self._write() as connection:
+            connection.execute(_PUT_META, self._make_commit_row())
             vocabulary.raise_version(connection)
             old_counts = vocabulary.count_stored(connection, changed)
             connection.execute(self._delete_pages, {"among": removed})
@@ -218,13 +220,13 @@ class SqlCatalog:
         """Record every page as a new build has it, and make that build the one in use."""
         current = self.fingerprint()
         with self._write() as connection, database.unlimited_statements(connection):
+            connection.execute(_PUT_META, self._make_commit_row())
             write_pages(connection, pages)
             vocabulary.recount(connection)
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
             # Another process may have activated the same build: then there is no other one to go back to.
             if current is not None and current.build != fingerprint.build:
                 connection.execute(_PUT_META, _fingerprint_row(current, "previous"))
-            connection.execute(sa.delete(meta).where(meta.c.key == "building"))
             self.check_write_lock()
 
     def sources(self) -> Mapping[str, str]:
@@ -260,14 +262,14 @@ class SqlCatalog:
         with self._write() as connection:
             connection.execute(sa.delete(meta).where(meta.c.key == "previous"))
 
-    def building(self) -> Fingerprint | None:
-        """Return the fingerprint of a build that was begun and is not in use yet."""
-        return self._read_fingerprint("building")
+    def last_begun_build(self) -> Fingerprint | None:
+        """Return the fingerprint of the build that was begun last, even if it was deleted since."""
+        return self._read_fingerprint("last_begun_build")
 
     def begin_build(self, fingerprint: Fingerprint) -> None:
         """Record that a build is being filled."""
         with self._write() as connection:
-            connection.execute(_PUT_META, _fingerprint_row(fingerprint, "building"))
+            connection.execute(_PUT_META, _fingerprint_row(fingerprint, "last_begun_build"))
 
     def catalog_id(self) -> str:
         """Return the id of this catalog; it is created on the first call."""
@@ -277,6 +279,43 @@ class SqlCatalog:
                 connection.execute(_NEW_META, {"key": "catalog_id", "value": uuid4().hex})
             rows = self._read(queries.META, key="catalog_id")
         return str(rows[0][0])
+
+    def commits(self) -> CommitIds:
+        """Return the id of the last commit, and those that were announced since."""
+        return commits.parse_row(self._read(queries.META, key=commits.KEY))
+
+    def announce_commit(self) -> tuple[str, str]:
+        """Draw and store the id of the next commit; return the ids of the last commit and of the next one."""
+        last, announced = self.commits()
+        next_id = self._next_commit = uuid4().hex
+        with self._write() as connection:
+            connection.execute(_PUT_META, commits.make_row(CommitIds(last, (*announced, next_id))))
+        return last, next_id
+
+    def _make_commit_row(self) -> dict[str, str]:
+        next_id, self._next_commit = self._next_commit or uuid4().hex, None
+        return commits.make_row(CommitIds(next_id, ()))
+
+    def begin_copy(self, source_id: str) -> None:
+        """Empty the catalog, and record that it becomes a copy of another one."""
+        mark = json.dumps([source_id, *self.announce_commit()])
+        with self._write() as connection, database.unlimited_statements(connection):
+            for table in (pages, sources, pending):
+                connection.execute(sa.delete(table))
+            vocabulary.recount(connection)
+            connection.execute(sa.delete(meta).where(meta.c.key.in_(_BUILDS)))
+            connection.execute(_PUT_META, {"key": "copy", "value": mark})
+
+    def is_copy_under_way(self, source_id: str) -> bool:
+        """Whether a copy of that catalog was begun, and nothing was committed since but the copy itself."""
+        rows = self._read(queries.META, key="copy")
+        copied_id, *commit_ids = json.loads(rows[0][0]) if rows else [None]
+        return copied_id == source_id and self.commits().last in commit_ids
+
+    def finish_copy(self) -> None:
+        """Record that the catalog is complete."""
+        with self._write() as connection:
+            connection.execute(_DELETE_COPY)
 
     def _read_fingerprint(self, key: str) -> Fingerprint | None:
         rows = self._read(queries.META, key=key)
@@ -289,14 +328,14 @@ class SqlCatalog:
             ) from error
 
     def set_fingerprint(self, fingerprint: Fingerprint) -> None:
-        """Record what the index is made with."""
+        """Record what the index is made with; the catalog is then no longer a copy that is under way."""
         with self._write() as connection:
             connection.execute(_PUT_META, _fingerprint_row(fingerprint))
+            connection.execute(_DELETE_COPY)
 
     def vocabulary_version(self) -> int:
         """Return a number that every commit increases."""
         rows = self._read(queries.META, key=vocabulary.VERSION_KEY)
-        # Anything but a number was written by another program; the next commit replaces it.
         return int(rows[0][0]) if rows and rows[0][0].isdecimal() else 0
 
     def vocabulary(self) -> Vocabulary:
@@ -324,8 +363,15 @@ class SqlCatalog:
         """Run the statement that a search uses; raise CatalogFailure if it fails."""
         self.describe(["ping"])
 
+    def check_file(self) -> None:
+        """Raise CatalogFailure if the file is damaged; PostgreSQL checks its files itself."""
+        with self._translate_errors():
+            database.check_file(self._engine)
+
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; move the commits of a process that was killed into the SQLite file."""
+        with suppress(CatalogFailure), self._translate_errors():
+            database.merge_write_ahead_log(self._reader, "PASSIVE")
         self._engine.dispose()
 
     def _read(self, statement: sa.Executable, **values: object) -> Sequence[Any]:
@@ -345,6 +391,8 @@ def _fingerprint_row(fingerprint: Fingerprint, key: str = "fingerprint") -> dict
     return {"key": key, "value": json.dumps(asdict(fingerprint))}
 
 
+_DELETE_COPY = sa.delete(meta).where(meta.c.key == "copy")
+_BUILDS = ("fingerprint", "previous")
 _PUT_PENDING = upsert(pending, keep=["source"])
 _PUT_SOURCE = upsert(sources)
 _PUT_META = upsert(meta)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 import sqlalchemy as sa
@@ -38,6 +38,7 @@ STATEMENT_SECONDS = 30.0
 # What to do, by a part of the database's error message.
 _ADVICE = {
     "its file is gone": "put it back from a backup, or stop what uses it and run `pertinent index` again",
+    "resolve host": "check the host in DATABASE_URL",
     "[errno": "check that its folder can be created and written",
     "file is not a database": "move the file away and run `pertinent index` to recreate it",
     "malformed": "the file is damaged; move it away and run `pertinent index` to recreate it",
@@ -69,6 +70,8 @@ def parse_url(url: str) -> sa.URL:
     """Parse the URL of a catalog and choose its driver; raise SettingsError if it is not usable."""
     try:
         parsed = sa.make_url(url)
+        if "@" in (parsed.host or ""):
+            raise ValueError  # the first @ ends the password, so the host has the remainder of it
     except (sa.exc.ArgumentError, ValueError):
         # Not chained: the cause may quote a part of the URL, and so of its password.
         raise SettingsError(
@@ -197,14 +200,27 @@ def enable_write_ahead_log(engine: sa.Engine) -> None:
                 time.sleep(0.02)
 
 
-def merge_write_ahead_log(engine: sa.Engine) -> None:
+def merge_write_ahead_log(engine: sa.Engine, mode: Literal["TRUNCATE", "PASSIVE"] = "TRUNCATE") -> None:
     """Move all commits into the SQLite file, so that a copy of that file alone is a backup.
 
     SQLite itself does so only when the last connection closes, and a service keeps its connections.
+
+    Args:
+        engine: The database.
+        mode: TRUNCATE waits for readers and also empties the log; PASSIVE waits for nobody.
     """
     if engine.dialect.name == "sqlite":
         with engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.exec_driver_sql(f"PRAGMA wal_checkpoint({mode})")
+
+
+def check_file(engine: sa.Engine) -> None:
+    """Raise DatabaseError if a SQLite file is damaged, also where no statement has noticed it yet."""
+    if engine.dialect.name == "sqlite":
+        with engine.connect() as connection:
+            result = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+        if result != "ok":
+            raise sqlite3.DatabaseError(f"malformed: {result}")
 
 
 def identify_file(url: sa.URL) -> tuple[int, int] | None:

@@ -2,10 +2,14 @@
 
 A server that is stopped, or a network that drops packets, leaves a connection open and silent. TCP notices a
 lost peer. Only a time limit on this side notices a peer that keeps the connection and does not answer.
+
+When the catalog is closed, threads that still wait for an answer stop waiting, so that a process can end.
 """
 
 from __future__ import annotations
 
+import math
+import threading
 import time
 from collections.abc import Generator
 from typing import Any
@@ -39,36 +43,56 @@ _LIMIT_STATEMENTS = """
 """
 
 
+class SilentServerError(psycopg.OperationalError):
+    """The server did not answer for as long as this side waits."""
+
+
 class LimitedConnection(psycopg.Connection[Any]):
-    """A connection that is closed if the server is silent for too long."""
+    """A connection that is closed if the server is silent for too long, or once the catalog is closed."""
 
     max_silence = 30.0
+    catalog_closed: threading.Event
+    """Set when the catalog is closed; each engine has its own."""
+
+    @classmethod
+    def _connect_gen(cls, *arguments: Any, **options: Any) -> Any:
+        # psycopg has no public hook for the wait of a new connection, which has its own time limit.
+        return _limit_silence(super()._connect_gen(*arguments, **options), math.inf, cls.catalog_closed)
 
     def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
-        """Run a step of the protocol; raise OperationalError if the server does not answer in time."""
-        return super().wait(self._limit_silence(gen), *arguments, **options)
-
-    def _limit_silence(self, step: Any) -> Generator[Any, Any, Any]:
-        """Pass the events of the socket on; any of them counts as an answer."""
-        deadline = time.monotonic() + self.max_silence
+        """Run a step of the protocol; raise SilentServerError if the server does not answer in time."""
+        step = _limit_silence(gen, self.max_silence, self.catalog_closed)
         try:
-            state = next(step)
-            while True:
-                event = yield state
-                now = time.monotonic()
-                if event:
-                    deadline = now + self.max_silence
-                elif now > deadline:
-                    # Its late answer would be taken for that of the next statement.
-                    self.pgconn.finish()
-                    raise psycopg.OperationalError(f"connection silent for {self.max_silence:g} s")
-                state = step.send(event)
-        except StopIteration as end:
-            return end.value
+            return super().wait(step, *arguments, **options)
+        except SilentServerError:
+            # Its late answer would be taken for that of the next statement.
+            self.pgconn.finish()
+            raise
+
+
+def _limit_silence(
+    step: Any, max_silence: float, catalog_closed: threading.Event
+) -> Generator[Any, Any, Any]:
+    """Pass the events of the socket on; any of them counts as an answer."""
+    deadline = time.monotonic() + max_silence
+    try:
+        state = next(step)
+        while True:
+            event = yield state
+            now = time.monotonic()
+            if event:
+                deadline = now + max_silence
+            elif catalog_closed.is_set():
+                raise SilentServerError("connection silent when the catalog was closed")
+            elif now > deadline:
+                raise SilentServerError(f"connection silent for {max_silence:g} s")
+            state = step.send(event)
+    except StopIteration as end:
+        return end.value
 
 
 def create_postgres_engine(url: sa.URL, timeout: float, **options: Any) -> sa.Engine:
-    """Create an engine whose statements have a time limit.
+    """Create an engine whose statements have a time limit; once disposed, it waits for no server.
 
     Args:
         url: The address of the database.
@@ -81,9 +105,18 @@ def create_postgres_engine(url: sa.URL, timeout: float, **options: Any) -> sa.En
         url, connect_args=defaults, pool_pre_ping=True, pool_recycle=RECYCLE_SECONDS, **options
     )
 
+    closed = threading.Event()
+
+    class EngineConnection(LimitedConnection):
+        catalog_closed = closed
+
+    @sa.event.listens_for(engine, "engine_disposed")
+    def stop_waiting(_engine: object) -> None:
+        closed.set()
+
     @sa.event.listens_for(engine, "do_connect")
     def connect(_dialect: object, _record: object, arguments: Any, parameters: Any) -> LimitedConnection:
-        connection = LimitedConnection.connect(*arguments, **parameters)
+        connection = EngineConnection.connect(*arguments, **parameters)
         try:
             connection.max_silence = timeout + GRACE_SECONDS
             connection.autocommit = True

@@ -16,6 +16,14 @@ def among(column: sa.Column[Any], dialect: str) -> sa.ColumnElement[bool]:
     return column.in_(sa.select(elements.c.value))
 
 
+def increment(key: str) -> sa.TextClause:
+    """Add 1 to the number at a key of the table `meta`, which begins at 1."""
+    return sa.text(
+        "INSERT INTO meta (key, value) VALUES (:key, '1') "
+        "ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(meta.value AS BIGINT) + 1 AS TEXT)"
+    ).bindparams(key=key)
+
+
 def upsert(table: sa.Table, *, keep: Sequence[str] = (), add: Sequence[str] = ()) -> sa.TextClause:
     """Insert a row, or change the existing row with its key.
 

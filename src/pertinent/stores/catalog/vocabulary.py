@@ -18,7 +18,7 @@ from ...errors import DamagedPage
 from ...search.word_counts import WordCounter
 from ...types import FrontMatter, Vocabulary, WordCounts
 from .rows import report_damage, to_front_matter
-from .statements import among, upsert
+from .statements import among, increment, upsert
 from .tables import documents, pages, vocabulary
 
 VERSION_KEY = "vocabulary_version"
@@ -108,10 +108,7 @@ def make_searchable_text(snippet: str, order_index: int, front_matter: FrontMatt
     return f"{front_matter.text_above(order_index - 1)}\n{snippet}"
 
 
-_RAISE_VERSION = sa.text(
-    f"INSERT INTO meta (key, value) VALUES ('{VERSION_KEY}', '1') "  # noqa: S608 - a constant
-    "ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(meta.value AS BIGINT) + 1 AS TEXT)"
-)
+_RAISE_VERSION = increment(VERSION_KEY)
 _ADD_COUNTS = upsert(vocabulary, add=_COUNTS)
 _DELETE_UNUSED = sa.delete(vocabulary).where(*(vocabulary.c[name] <= 0 for name in _COUNTS))
 

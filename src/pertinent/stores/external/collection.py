@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from qdrant_client import models
 
-from ...errors import DimensionMismatch, NotFound, SettingsError
+from ...errors import DimensionMismatch, IndexFailure, NotFound, SettingsError
 from ...identity import content_hash
 from ...ports import Fingerprint
 from ...types import DamagedPoint, PointId, StoredPoint, damaged_points, readable_chunks
@@ -113,7 +113,7 @@ def examine_collection(
     except SettingsError as error:
         problems.append(str(error))
     try:
-        recognition = recognize_format(payloads, named_fields)
+        recognition = recognize_points(server, name, payloads, named_fields)
     except SettingsError as error:
         problems.append(str(error))
     stored: list[StoredPoint] = []
@@ -133,6 +133,42 @@ def examine_collection(
         damaged=tuple(damaged_points(stored)),
         problems=tuple(problems),
     )
+
+
+def recognize_points(
+    server: Server, name: str, payloads: Sequence[Payload], named: Mapping[str, str]
+) -> Recognition:
+    """Recognise the payload format of sampled points; raise SettingsError if no format fits.
+
+    Whether positions count from 0 may not show in a sample: of a long page, few points are in it.
+    """
+    recognition = recognize_format(payloads, named)
+    payload_format = recognition.payload_format
+    if named or not payload_format.position_base:
+        return recognition
+    if not _has_position_zero(server, name, payload_format.fields["position"]):
+        return recognition
+    return replace(recognition, payload_format=replace(payload_format, position_base=0))
+
+
+def _has_position_zero(server: Server, name: str, path: str) -> bool:
+    """Whether any point has a zero at the path; False if the server does not say.
+
+    Without an index of that field, the server may refuse the filter, or take too long.
+    """
+    zero = models.Filter(
+        should=[
+            models.FieldCondition(key=path, range=models.Range(gte=0, lte=0)),
+            models.FieldCondition(key=path, match=models.MatchValue(value="0")),
+        ]
+    )
+    try:
+        points, _ = server.read(
+            lambda peer: peer.reading.scroll(name, scroll_filter=zero, limit=1, with_payload=False)
+        )
+    except IndexFailure:
+        return False
+    return bool(points)
 
 
 def split_fields(fields: Mapping[str, str] | None) -> tuple[str | None, Mapping[str, str]]:

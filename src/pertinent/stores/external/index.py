@@ -14,6 +14,7 @@ from ...errors import DimensionMismatch, InvalidInput, SettingsError
 from ...identity import canonical_url
 from ...ports import Vector
 from ...types import Candidates, Filters, PointId, StoredPoint
+from ..payload import is_at_or_below
 from ..qdrant.points import format_point_id, parse_point_id, read_scores
 from ..qdrant.server import Peer, Server
 from .collection import (
@@ -21,11 +22,11 @@ from .collection import (
     check_unit_length,
     choose_vector,
     read_collection,
+    recognize_points,
     sample_points,
     split_fields,
 )
 from .payload import Payload, PayloadFormat, read_path, read_text, to_chunk
-from .payload_formats import recognize_format
 
 PAGE_SIZE = 512
 """How many points are read with one request."""
@@ -71,7 +72,7 @@ class ExternalIndex:
             if not payloads and not self._fields:
                 return NO_POINTS
             check_unit_length(self._server, self.name, self.dense)
-            recognized = recognize_format(payloads, self._fields).payload_format
+            recognized = recognize_points(self._server, self.name, payloads, self._fields).payload_format
             payload_format = replace(recognized, base_url=self._base_url)
         if payloads:
             self._payload_format = payload_format
@@ -164,7 +165,7 @@ class ExternalIndex:
         if not filters.url:
             return True
         url = read_text("url", read_path(payload, self.payload_format.fields["url"]))
-        return _is_below(url, canonical_url(filters.url))
+        return is_at_or_below(url, filters.url)
 
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         """Read the chunks of the points that exist."""
@@ -267,11 +268,3 @@ def _match_url(path: str, url: str) -> list[models.Condition]:
             for mark in ("/", "#", "?")
         ),
     ]
-
-
-def _is_below(url: str, page: str) -> bool:
-    try:
-        address = canonical_url(url)
-    except ValueError:
-        return False
-    return address == page or address.startswith((page.rstrip("/") + "/", page + "?"))

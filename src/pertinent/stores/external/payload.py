@@ -84,7 +84,9 @@ def _read_fields(payload: Payload, payload_format: PayloadFormat) -> dict[str, o
     fields = {name: read_field(name, read_path(payload, path)) for name, path in paths.items()}
     position = fields.get("position")
     if isinstance(position, int) and not isinstance(position, bool):
-        fields["position"] = position - payload_format.position_base
+        counted = position - payload_format.position_base
+        # A point that counts from 0, written to a collection that counts from 1, has no known position.
+        fields["position"] = counted if counted >= 0 or position < 0 else None
     if isinstance(fields.get("content_hash"), str) and not is_content_hash(fields["content_hash"]):
         # Only a SHA-256 hash can be checked.
         fields["content_hash"] = None

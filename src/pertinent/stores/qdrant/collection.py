@@ -1,14 +1,14 @@
 """A build of an index as a collection on a Qdrant server: how it is created, and who owns it.
 
 The metadata of the collection has the fingerprint of the build, under `pertinent`, and from the first write
-on the id of the catalog that owns it. A collection without that metadata belongs to another pipeline, and is
-neither written to nor deleted. The same holds for a collection of another catalog: each sync would undo the
-other's.
+on the id of the catalog that owns it, with the ids of its last commits. A collection without that metadata
+belongs to another pipeline, and is neither written to nor deleted. The same holds for a collection of another
+catalog: each sync would undo the other's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from http import HTTPStatus
 from typing import Any, Literal
@@ -19,11 +19,13 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 from ...errors import DimensionMismatch, FingerprintMismatch, IndexFailure, SettingsError
 from ...ports import Fingerprint
 from ..candidates import DENSE, LEXICAL
+from ..commit_record import parse_record
 from ..payload import KEYWORDS
 from .server import Peer, Server
 
 MARK = "pertinent"
 CATALOG = "catalog"
+COMMITS = "commits"
 OLDEST = (1, 16)
 """The first version of Qdrant that stores metadata with a collection."""
 
@@ -151,6 +153,21 @@ def claim_collection(server: Server, name: str, made_with: Fingerprint, catalog:
         server.write(_set_metadata, name, {**asdict(made_with), CATALOG: catalog})
         info = read_info(server, name) or info
     check_owner(name, info, catalog)
+
+
+def read_commits(server: Server, name: str) -> tuple[str, ...]:
+    """Read the ids of the catalog's commits that were recorded last."""
+    info = read_info(server, name)
+    metadata = (info.config.metadata or {}).get(MARK, {}) if info is not None else {}
+    return parse_record(metadata[COMMITS]) if COMMITS in metadata else ()
+
+
+def write_commits(
+    server: Server, name: str, made_with: Fingerprint, catalog: str, commit_ids: Sequence[str]
+) -> None:
+    """Record the ids of the catalog's commits in a collection that the catalog has claimed."""
+    metadata = {**asdict(made_with), CATALOG: catalog, COMMITS: list(commit_ids)}
+    server.write(_set_metadata, name, metadata)
 
 
 def _owner(info: models.CollectionInfo) -> str:

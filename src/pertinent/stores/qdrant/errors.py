@@ -15,7 +15,7 @@ import orjson
 from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
-from ...errors import DimensionMismatch, IndexFailure, IndexUnreachable, PertinentError
+from ...errors import DimensionMismatch, IndexFailure, IndexMissing, IndexUnreachable, PertinentError
 
 _WRONG_DIMENSION = re.compile(r"expected dim: (\d+), got (\d+)")
 _MESSAGE_MAX = 200
@@ -60,7 +60,7 @@ def _from_status(url: str, status: int, reason: str, *, has_key: bool) -> Except
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return _make_unauthorized_error(url, status, has_key=has_key)
     if status == HTTPStatus.NOT_FOUND and "ollection" in reason:
-        return IndexFailure(
+        return IndexMissing(
             f"{_name_server(url)} lacks a collection: {reason} `pertinent reindex` recreates it"
         )
     temporary = _from_temporary_status(url, status, reason)

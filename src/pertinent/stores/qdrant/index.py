@@ -18,7 +18,7 @@ from ...search.bm25 import Bm25, SparseWeights
 from ...types import Candidates, Chunk, Filters, PointId, StoredPoint
 from ..candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
 from ..payload import filter_conditions, find_damaged_filters, to_chunk, to_payload
-from .collection import OVERSAMPLING, claim_collection
+from .collection import OVERSAMPLING, claim_collection, read_commits, write_commits
 from .points import format_point_id, match_field, parse_point_id, read_scores
 from .server import Peer, Server
 
@@ -280,6 +280,15 @@ class QdrantIndex:
             lambda peer: peer.reading.facet(self._collection, field, limit=limit, exact=True)
         )
         return {str(hit.value): hit.count for hit in counts.hits}
+
+    def commits(self) -> tuple[str, ...]:
+        """Return the ids of the catalog's commits that were recorded last."""
+        return read_commits(self._server, self._collection)
+
+    def record_commits(self, commit_ids: Sequence[str]) -> None:
+        """Record the ids of the catalog's commits in the metadata of the collection."""
+        self._claim()
+        write_commits(self._server, self._collection, self._made_with, self._catalog, commit_ids)
 
     def flush(self) -> None:
         """Do nothing: the server writes its log to the disk before it acknowledges a write."""

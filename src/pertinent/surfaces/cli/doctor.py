@@ -113,6 +113,13 @@ def _print_conclusion(
         out.print("No problems found.")
     elif repair and any(finding.recounts for check in checks for finding in check.findings):
         out.print("The words were counted again.")
+    if repair and any(finding.lacks_commits for check in checks for finding in check.findings):
+        failed = any(check.failed for check in checks)
+        out.print(
+            "The index was not compared with the catalog, since a check failed."
+            if failed
+            else "The index was compared with the catalog, and can be used again."
+        )
     if findings and marked_pages:
         out.print(
             f"{format_count(len(marked_pages), 'page is', 'pages are')} marked. Now run `pertinent index "
@@ -125,9 +132,11 @@ def _print_conclusion(
 
 
 def _are_all_repaired(checks: Sequence[Check], marked_pages: Sequence[str]) -> bool:
-    """Whether each finding marks pages or has the words counted again."""
+    """Whether each finding marks pages, has the words counted again, or is settled by these."""
     findings = [finding for check in checks for finding in check.findings]
-    return all((finding.pages and marked_pages) or finding.recounts for finding in findings)
+    return all(
+        (finding.pages and marked_pages) or finding.recounts or finding.lacks_commits for finding in findings
+    )
 
 
 def _as_dict(checks: Sequence[Check], marked_pages: Sequence[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stamina.instrumentation import RetryDetails
 
     from ...settings import LoadedSettings, Settings
+    from ...workspace.models import Models
     from ..client.folder_client import FolderClient
     from ..library import Pertinent
 
@@ -78,33 +79,36 @@ def open_pertinent(context: typer.Context, **flags: object) -> Iterator[Pertinen
 
 
 @contextmanager
-def open_reader(settings: Settings, *, announce: bool = True) -> Iterator[Pertinent | FolderClient]:
+def open_reader(
+    settings: Settings, *, announce: bool = True, models: Models | None = None
+) -> Iterator[Pertinent | FolderClient]:
     """Open the index to read from it; while a service has it open, ask that service.
 
     Args:
         settings: The settings that name the index.
         announce: Print that the service is asked.
+        models: Models that stay loaded when the index is closed; by default they are loaded for this use.
     """
     from ..running_service import connect, find_service
 
     service = find_service(settings, print_notice)
     if service is None:
-        with _open_index(settings) as pertinent:
+        with _open_index(settings, models) as pertinent:
             yield pertinent
         return
     if announce:
         print_notice(f"asking the service at {service.url}, which has the index open")
-    with connect(service) as client:
+    with connect(service, settings) as client:
         yield client
 
 
 @contextmanager
-def _open_index(settings: Settings) -> Iterator[Pertinent]:
+def _open_index(settings: Settings, models: Models | None = None) -> Iterator[Pertinent]:
     from ...errors import IndexLocked
     from ...workspace.workspace import Workspace
     from ..library import Pertinent
 
-    with Pertinent(Workspace(settings)) as pertinent:
+    with Pertinent(Workspace(settings, models)) as pertinent:
         if settings.asks_servers:
             print_retries()
         try:

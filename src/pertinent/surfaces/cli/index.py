@@ -149,7 +149,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
             run = _print_plan if dry_run else _index
             unreadable = run(pertinent, source, options, allow_shrink=allow_shrink)
         except KeyboardInterrupt:
-            print_notice("stopped; finished pages are saved, and the same command resumes the rest")
+            print_notice("stopped; what was embedded is saved, and the same command resumes the rest")
             raise typer.Exit(INTERRUPTED) from None
     if unreadable:
         _print_unreadable(unreadable)
@@ -207,7 +207,7 @@ def _print_unreadable(unreadable: Sequence[Unreadable]) -> None:
     unidentified = [page for page in unreadable if not page.path_identifies_page]
     count = format_count(len(pages), "page")
     for heading, failures in (
-        (f"{count} could not be read; the indexed version is kept:", pages),
+        (f"{count} could not be indexed; an indexed version is kept:", pages),
         ("The list of pages is incomplete, so missing pages are not removed:", unidentified),
     ):
         if failures:

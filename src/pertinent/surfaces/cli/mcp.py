@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from functools import partial
 from shlex import quote
 from typing import Annotated
@@ -46,10 +47,12 @@ def mcp(
 
 
 def _serve_stdio(context: typer.Context) -> None:
+    from ...workspace.models import Models
     from ...workspace.workspace import Workspace
     from ..book_title import choose_title
     from ..library import Pertinent
-    from ..mcp.index_folder import IndexFolder, serve_stdio
+    from ..mcp.index_folder import IndexFolder
+    from ..mcp.stdio import serve_stdio
 
     settings = get_global_options(context).load_settings().settings
     # The catalog can be read while another process has the index open; a wrong folder shows at the start.
@@ -61,5 +64,6 @@ def _serve_stdio(context: typer.Context) -> None:
             f"{settings.folder} is ready; let your agent start this command, as with `{command}`. "
             "Ctrl-D ends it"
         )
-    folder = IndexFolder(partial(open_reader, settings, announce=False))
-    serve_stdio(folder, title, settings.mcp_max_tokens)
+    with closing(Models(settings)) as models:
+        folder = IndexFolder(partial(open_reader, settings, announce=False, models=models))
+        serve_stdio(folder, title, settings.mcp_max_tokens)

@@ -46,6 +46,16 @@ def _is_same_file(first: Path, second: Path) -> bool:
     return first.samefile(second) if both_exist else first.resolve() == second.resolve()
 
 
+def remove_old_output(path: Path) -> None:
+    """Remove a file of an earlier run; empty it if it can't be removed."""
+    if path.is_file():
+        target = path.resolve()  # so that a link stays
+        try:
+            target.unlink()
+        except OSError:  # the folder is read-only, or the file is a mount point
+            target.write_bytes(b"")
+
+
 def check_folder_is_writable(option: str, path: Path) -> None:
     """Raise InvalidInput if the folder can neither be written to nor be created; nothing is created."""
     try:

@@ -42,6 +42,7 @@ def reindex(
       pertinent reindex --rollback
       pertinent reindex --drop-previous
     """
+    from ...workspace.reindex import settings_matching_index
     from .progress import show_progress
 
     if sum((bool(validate), rollback, drop_previous)) > 1:
@@ -49,7 +50,7 @@ def reindex(
     with open_pertinent(context) as pertinent:
         if rollback:
             pertinent.rollback()
-            lines = [f"  {line}\n" for line in pertinent.workspace.settings_matching_index()]
+            lines = [f"  {line}\n" for line in settings_matching_index(pertinent.workspace)]
             hint = ["To search it, set:\n", *lines] if lines else []
             write("".join(["The previous index is in use again.\n", *hint]))
         elif drop_previous:

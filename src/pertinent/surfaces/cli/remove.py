@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ..._internal.messages import format_count
+from .error_reporting import INTERRUPTED, print_notice
 from .global_options import open_pertinent
 from .terminal import write
 
@@ -25,5 +26,9 @@ def remove(
     For example: pertinent remove https://example.org/docs
     """
     with open_pertinent(context) as pertinent:
-        pages = pertinent.remove(name)
+        try:
+            pages = pertinent.remove(name)
+        except KeyboardInterrupt:
+            print_notice("stopped; some pages may be removed, and the same command removes the others")
+            raise typer.Exit(INTERRUPTED) from None
     write(f"Removed {name}: {format_count(pages, 'page')}.\n")

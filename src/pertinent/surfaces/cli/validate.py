@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,12 @@ from ...types import Ranking
 from ...validation.options import MOST_AT_ONCE
 from .error_reporting import BAD_INPUT, print_notice
 from .global_options import get_global_options, open_reader
-from .output_paths import check_file_is_writable, check_files_are_distinct, check_folder_is_writable
+from .output_paths import (
+    check_file_is_writable,
+    check_files_are_distinct,
+    check_folder_is_writable,
+    remove_old_output,
+)
 from .terminal import print_json, render, write
 
 if TYPE_CHECKING:
@@ -169,8 +174,8 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
     Exit codes: 0 PASS; 1 FAIL; 2 invalid input, or INVALID: no verdict is possible,
     because labels are lost or too few for the criteria, the criteria require
-    nothing, the baseline has too few queries, a sync is not complete, or a store
-    is down.
+    nothing, the baseline has too few queries, the service runs another search, a
+    sync is not complete, or a store is down.
     """
     from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
     from ...validation.criteria import merge_criteria
@@ -186,6 +191,9 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         raise InvalidInput("--max-regression", "needs --baseline")
     settings = get_global_options(context).load_settings().settings
     path = golden or _find_default_golden(settings.golden)
+    check_folder_is_writable("--output", Path(output or settings.reports))
+    inputs = [*list_golden_files(path), *([Path(baseline)] if baseline else [])]
+    _prepare_outputs({"--pin": pin, "--junit": junit, "--markdown": markdown}, inputs)
     golden_set = read_golden(path)
     options = ValidationOptions(
         ranking=ranking,
@@ -200,12 +208,6 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         settings.criteria, golden_set.criteria, parse_requirements(require or ()), strict=strict
     )
     baseline_report = _load_baseline(baseline, golden_set) if baseline else None
-    check_folder_is_writable("--output", Path(output or settings.reports))
-    files = {"--pin": pin, "--junit": junit, "--markdown": markdown}
-    outputs = {option: Path(file) for option, file in files.items() if file}
-    for option, file in outputs.items():
-        check_file_is_writable(option, file)
-    check_files_are_distinct(outputs, [*list_golden_files(path), *([Path(baseline)] if baseline else [])])
     try:
         with _open_target(context, url) as target, show_progress() as progress:
             result = run_validation(target, golden_set, options, criteria, progress)
@@ -226,6 +228,8 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
         losses = find_regressions(comparison, max_regression or 0.0)
         result = add_baseline_criterion(result, comparison, losses)
     written = _write_reports(result, output or settings.reports, junit, markdown, comparison)
+    if pin:
+        written.append(Path(pin))
     if as_json:
         print_json(result.model_dump(mode="json"))
     else:
@@ -233,6 +237,16 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
         write(render(lambda out: print_report(out, result, written, comparison)))
     raise typer.Exit(EXIT_CODES[result.verdict])
+
+
+def _prepare_outputs(files: Mapping[str, str | None], inputs: Iterable[Path]) -> None:
+    """Check the files that options name, and remove an earlier run's verdict: CI would publish it."""
+    outputs = {option: Path(file) for option, file in files.items() if file}
+    for option, file in outputs.items():
+        check_file_is_writable(option, file)
+    check_files_are_distinct(outputs, inputs)
+    for option in {"--junit", "--markdown"} & {*outputs}:
+        remove_old_output(outputs[option])
 
 
 def _find_default_golden(setting: Path | None) -> str:

@@ -31,6 +31,15 @@ class ServiceStatus:
     """Whether the reranker answered the last search that needed it; None if none is set."""
 
 
+@dataclass(frozen=True, slots=True)
+class AuditStatus:
+    """An audit of the stored data of a service."""
+
+    audit_id: str
+    faults: list[str] | None
+    """A line for each fault; None while the audit waits or runs."""
+
+
 def read_answer(body: Mapping[str, Any]) -> Answer:
     """Read the answer of a search with `explain`."""
     params, explanation = body["search_params"], body["explain"]
@@ -192,6 +201,16 @@ def read_validation_run(body: Mapping[str, Any]) -> ValidationRun:
     from ...validation.seed_tests import ValidationRun
 
     return ValidationRun.model_validate(body)
+
+
+def read_audit(body: Mapping[str, Any]) -> AuditStatus:
+    """Read the id of an audit, and the faults that it found."""
+    faults = body["faults"]
+    if faults is not None and not isinstance(faults, list):
+        raise TypeError(f"a list is expected, not {str(faults)[:20]}")
+    return AuditStatus(
+        _read_text(body["id"]), None if faults is None else [_read_text(fault) for fault in faults]
+    )
 
 
 def read_health(body: Mapping[str, Any]) -> ServiceStatus:

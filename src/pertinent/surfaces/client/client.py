@@ -13,7 +13,7 @@ from ..._internal.bounded_http import BoundedClient
 from ..._internal.closing import ClosedAtExit
 from ...limits import ENGINE
 from ...ports import PageRecord
-from ...types import Answer, Chunk, Filters, Ranking, Suggestion
+from ...types import Answer, Chunk, Filters, Ranking, SearchOptions, Suggestion
 from ..search_filters import make_options
 from . import api_requests
 from .api_requests import ApiRequest, Result
@@ -49,6 +49,9 @@ class PertinentClient(ClosedAtExit):
         ...     for hit in client.search("How do nodes talk to each other?").hits:
         ...         print(hit.score, hit.chunk.citation)
     """
+
+    default_ranking: Ranking | None = None
+    """The ranking of searches that name none; None leaves it to the service."""
 
     def __init__(
         self,
@@ -89,13 +92,17 @@ class PertinentClient(ClosedAtExit):
             filters,
             top_k=top_k,
             threshold=threshold,
-            ranking=ranking,
+            ranking=ranking or self.default_ranking,
             per_page=per_page,
             fallback=fallback,
             correct=correct,
             rerank=rerank,
         )
-        return self.send(api_requests.build_search(ENGINE.check_query(text), options))
+        return self.run_search(ENGINE.check_query(text), options)
+
+    def run_search(self, text: str, options: SearchOptions) -> Answer:
+        """Search with options within the limits of the API."""
+        return self.send(api_requests.build_search(text, options))
 
     def suggest(self, prefix: str, limit: int = 8) -> list[Suggestion]:
         """Find pages and sections whose name fits what has been typed so far; see `Pertinent.suggest`."""

@@ -15,10 +15,11 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ...errors import PertinentError
 from ...identity import is_loopback
 from ..running_service import TOKEN_PREFIX
 from .client_address import identify_client
-from .errors import ApiError, error_response
+from .errors import ApiError, error_response, report_pertinent_error
 from .observability import Observer
 from .rate_limit import RateLimit
 
@@ -127,7 +128,7 @@ class AccessMiddleware:
             await self._app(scope, receive, send)
             return
         response_started = False
-        body = _LimitedBody(receive)
+        body = _LimitedBody(receive, is_read=scope["method"] not in ("GET", "HEAD"))
         deadline = asyncio.timeout(self._timeout)
 
         async def send_and_note(message: Message) -> None:
@@ -144,6 +145,10 @@ class AccessMiddleware:
                 await self._app(scope, body.receive, send_and_note)
         except Exception as error:
             api_error = self._late_error(body) if deadline.expired() else error
+            if response_started and isinstance(error.__cause__, PertinentError):
+                # Starlette wraps an error that its handlers can no longer answer.
+                request_id = scope["state"]["request_id"]
+                api_error = report_pertinent_error(error.__cause__, self._observer, request_id)
             if not isinstance(api_error, ApiError):
                 api_error = self._unexpected_error(scope)
             self._observer.record_failure(api_error.error)
@@ -286,10 +291,15 @@ def _check_length(content_length: str) -> None:
 
 
 class _LimitedBody:
-    """The body of a request; reading stops when it is too large, whatever its Content-Length says."""
+    """The body of a request; reading stops when it is too large, whatever its Content-Length says.
 
-    def __init__(self, receive: Receive) -> None:
+    The body of a GET request is never read. While a file is sent, it is discarded by what waits for the
+    client to disconnect; an error there would cut off the response.
+    """
+
+    def __init__(self, receive: Receive, *, is_read: bool) -> None:
         self.is_awaited = False
+        self._is_read = is_read
         self._receive = receive
         self._received = 0
         self._is_complete = False
@@ -301,7 +311,7 @@ class _LimitedBody:
         self.is_awaited = False
         self._is_complete = not message.get("more_body", False)
         self._received += len(message.get("body", b""))
-        if self._received > BODY_LIMIT:
+        if self._is_read and self._received > BODY_LIMIT:
             raise _payload_too_large()
         return message
 

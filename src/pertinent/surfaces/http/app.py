@@ -12,6 +12,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from ...settings import Settings
 from ..library import Pertinent
 from . import (
+    audits_api,
     docsearch_api,
     documents_api,
     labels_api,
@@ -26,6 +27,7 @@ from . import (
 )
 from .access_middleware import AccessKeys, AccessMiddleware
 from .api_docs import add_api_docs
+from .audit_queue import AuditQueue
 from .cors import JsonCorsMiddleware
 from .errors import add_error_handlers
 from .labeling_session_builder import SessionBuilder
@@ -61,6 +63,7 @@ def create_app(
     settings = pertinent.workspace.settings
     observer = observer or Observer()
     service = Service(pertinent, observer)
+    audit_queue = AuditQueue(pertinent.workspace)
     session_builder = SessionBuilder(pertinent, settings.golden) if settings.golden else None
     mcp_endpoint = McpEndpoint(service, settings)
 
@@ -70,6 +73,7 @@ def create_app(
             yield
         if session_builder is not None:
             session_builder.close()
+        audit_queue.close()
         service.close()
 
     app = FastAPI(
@@ -86,6 +90,7 @@ def create_app(
     )
     app.state.service = service
     app.state.session_builder = session_builder
+    app.state.audit_queue = audit_queue
     app.state.report_folder = ReportFolder(settings.reports.expanduser())
     apis = (
         search_api,
@@ -94,6 +99,7 @@ def create_app(
         suggest_api,
         docsearch_api,
         validate_api,
+        audits_api,
         documents_api,
         labels_api,
         llms_txt_api,

@@ -31,6 +31,8 @@ class _PendingQuery:
 class QueryBatcher:
     """Lets each worker thread pull the next batch of waiting queries. Lives on one event loop.
 
+    A worker returns to the pool after each batch, so that other work of the pool gets its turn under load.
+
     Args:
         search_batch: Answers a batch, with an error as the outcome of its own query.
         executor: Returns the thread pool that runs the batches.
@@ -60,30 +62,46 @@ class QueryBatcher:
             has_idle_worker = self._busy < self._workers
             self._busy += has_idle_worker
         if has_idle_worker:
-            self._executor().submit(self._run_batches, loop)
+            self._executor().submit(self._run_batch, loop)
         return await query.answer
 
-    def _run_batches(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Answer batches until no query waits."""
-        while batch := self._next_batch():
-            outcomes: Sequence[Outcome]
+    def _run_batch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Answer a batch; with queries left, queue the next one behind the other work of the pool."""
+        if batch := self._next_batch():
+            loop.call_soon_threadsafe(_deliver, batch, self._answer(batch))
+        if self._has_more():
             try:
-                outcomes = self._search_batch([(query.text, query.options) for query in batch])
-            except BaseException as error:
-                # A Rust panic is a BaseException: report it to the callers and keep the worker running.
-                failure = error if isinstance(error, Exception) else StoreError(f"the search failed: {error}")
-                outcomes = [failure] * len(batch)
-            loop.call_soon_threadsafe(_deliver, batch, outcomes)
+                self._executor().submit(self._run_batch, loop)
+            except RuntimeError:
+                # The pool is shut down and takes no more work; the waiting queries are answered here.
+                self._run_batch(loop)
+
+    def _answer(self, batch: Sequence[_PendingQuery]) -> Sequence[Outcome]:
+        try:
+            return self._search_batch([(query.text, query.options) for query in batch])
+        except BaseException as error:
+            # A Rust panic is a BaseException: report it to the callers and keep the worker running.
+            failure = error if isinstance(error, Exception) else StoreError(f"the search failed: {error}")
+            return [failure] * len(batch)
 
     def _next_batch(self) -> list[_PendingQuery]:
-        """Take this worker's share of the waiting queries; with none, the worker becomes idle."""
+        """Take this worker's share of the waiting queries."""
         with self._lock:
-            # A caller that gave up needs no answer.
-            while self._pending and self._pending[0].answer.done():
-                self._pending.popleft()
+            self._drop_abandoned()
             share = min(-(-len(self._pending) // self._workers), BATCH_SIZE)
-            self._busy -= not share
             return [self._pending.popleft() for _ in range(share)]
+
+    def _has_more(self) -> bool:
+        """Whether queries wait; with none, the worker becomes idle."""
+        with self._lock:
+            self._drop_abandoned()
+            self._busy -= not self._pending
+            return bool(self._pending)
+
+    def _drop_abandoned(self) -> None:
+        """Remove queries from the front whose callers gave up; they need no answer."""
+        while self._pending and self._pending[0].answer.done():
+            self._pending.popleft()
 
 
 def _deliver(batch: Sequence[_PendingQuery], outcomes: Sequence[Outcome]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import escape
+from html import escape as escape_html
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -180,9 +180,9 @@ def _render_hit(hit: Hit, snippet: dict[str, Any], query: str, analyzer: Analyze
         "url": chunk.citation,
         "url_without_anchor": chunk.url,
         "anchor": chunk.anchor or None,
-        "content": _join_lines(escape(snippet["snippet"])),
+        "content": _join_lines(_escape(snippet["snippet"])),
         "hierarchy": {
-            level: escape(names[level]) if level in names else None
+            level: _escape(names[level]) if level in names else None
             for level in (f"lvl{number}" for number in range(LEVELS))
         },
         "_highlightResult": marked,
@@ -190,14 +190,19 @@ def _render_hit(hit: Hit, snippet: dict[str, Any], query: str, analyzer: Analyze
     }
 
 
+def _escape(text: str) -> str:
+    """Return a text as HTML; DocSearch's modal decodes the usual entities only, such as `&#39;`."""
+    return escape_html(text).replace("&#x27;", "&#39;")
+
+
 def _mark(text: str, highlights: Sequence[tuple[int, int]]) -> str:
     """Return a text as HTML, with the highlighted words inside `<mark>`."""
     parts: list[str] = []
     position = 0
     for start, end in highlights:
-        parts += [escape(text[position:start]), f"<mark>{escape(text[start:end])}</mark>"]
+        parts += [_escape(text[position:start]), f"<mark>{_escape(text[start:end])}</mark>"]
         position = end
-    return "".join([*parts, escape(text[position:])])
+    return "".join([*parts, _escape(text[position:])])
 
 
 def _join_lines(html: str) -> str:

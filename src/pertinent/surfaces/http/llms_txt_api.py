@@ -45,6 +45,9 @@ async def read_full(request: Request) -> Response:
                 continue  # it was removed meanwhile
             yield render_full_page(page)
 
+    if request.scope["http_version"] == "1.0":
+        # It has no chunked transfer coding, so the length must be known.
+        return PlainTextResponse("".join([part async for part in stream()]))
     return StreamingResponse(stream(), media_type=PLAIN)
 
 

@@ -19,11 +19,12 @@ from starlette.types import Message, Receive, Scope, Send
 from ...errors import NotFound, PertinentError, SettingsError
 from ...settings import Settings
 from ...types import Answer
+from ...workspace.current_build import run_on_current_build
 from ..book_title import choose_title
 from ..mcp import INSTALL, require_sdk
 from .access_middleware import BODY_LIMIT
 from .errors import ApiError, report_pertinent_error
-from .service import Service
+from .service import Service, note_answer
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -60,7 +61,8 @@ class ServiceBackend:
             self._service.engine()
         except ApiError as error:
             raise NotFound(error.message) from error
-        return work(self._service.pertinent)
+        pertinent = self._service.pertinent
+        return run_on_current_build(pertinent.workspace, lambda: work(pertinent))
 
     def describe_error(self, error: PertinentError, context: Any) -> str:
         """Return the message that HTTP callers get; details of failures stay in the log."""
@@ -71,7 +73,7 @@ class ServiceBackend:
 
     def record_answer(self, answer: Answer, context: Any) -> None:
         """Let `RequestMiddleware` log the answer after it was sent."""
-        context.request.state.answer = answer
+        note_answer(context.request, answer)
 
 
 class McpEndpoint:

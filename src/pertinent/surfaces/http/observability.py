@@ -8,7 +8,8 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 import structlog
@@ -151,13 +152,28 @@ def configure_logging() -> None:
             structlog.processors.JSONRenderer(serializer=serialize_event),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+        logger_factory=structlog.BytesLoggerFactory(_LogFile(sys.stderr.buffer)),  # type: ignore[arg-type]
         cache_logger_on_first_use=True,
     )
     for name in ("uvicorn", "mcp"):
         library_log = logging.getLogger(name)
         library_log.handlers = [_StructlogHandler(logging.WARNING)]
         library_log.propagate = False
+
+
+class _LogFile:
+    """The file of the log; a service goes on if the file is full or its reader is gone."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, line: bytes) -> None:
+        with suppress(OSError):
+            self._file.write(line)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._file.flush()
 
 
 class _StructlogHandler(logging.Handler):

@@ -88,7 +88,7 @@ class RequestMiddleware:
             # Not the message, which may quote the body, and not the headers, which hold the key.
             path = str(route or shorten(scope["path"], LONGEST_PATH))
             self._observer.log_refusal(ERROR_KINDS[status][0], status, route=path, request_id=request_id)
-        if (answer := scope["state"].get("answer")) is not None:
+        for answer in scope["state"].get("answers", ()):
             self._observer.record_search(answer, route=scope["path"], request_id=request_id)
 
 

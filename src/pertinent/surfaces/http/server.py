@@ -19,7 +19,14 @@ from ...identity import is_loopback
 from ...search.engine import NO_CHUNKS
 from ...settings import Settings
 from ..library import Pertinent
-from ..running_service import RunningService, format_url, local_url, make_token, publish_address
+from ..running_service import (
+    RunningService,
+    describe_reranking,
+    format_url,
+    local_url,
+    make_token,
+    publish_address,
+)
 from .app import create_app
 from .connection_limits import ConnectionLimits, read_descriptor_limit
 from .observability import Observer, configure_logging, create_tracer
@@ -93,7 +100,9 @@ def run_server(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     host, port = listener.getsockname()[:2]
     language = pertinent.workspace.language()
-    address = RunningService(local_url(host, port), token, settings.embedder, language, watch)
+    address = RunningService(
+        local_url(host, port), token, settings.embedder, language, watch, describe_reranking(settings)
+    )
     # On a server, an index can be opened by many processes.
     is_embedded = settings.qdrant_url is None
     try:

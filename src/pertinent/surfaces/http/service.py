@@ -3,6 +3,7 @@
 A search runs in one way: the answer cache is asked first, then the `QueryBatcher` runs the search in a
 thread. All other work of a route runs in the same thread pool, except reading from the catalog, validation
 and labelling, which have their own: while the catalog is silent, or tests run, searches still have theirs.
+Suggestions, snippets and health checks have threads of their own, too: they never wait for searches.
 `AccessMiddleware` ends each request after `request_timeout`.
 """
 
@@ -22,6 +23,7 @@ from ...errors import NotFound, StoreError
 from ...search.engine import Engine
 from ...search.snippets import make_snippet
 from ...types import Answer, SearchOptions
+from ...workspace.current_build import run_on_current_build
 from ..library import Pertinent
 from .batching import QueryBatcher
 from .errors import ApiError
@@ -54,7 +56,9 @@ class Service:
     _catalog_threads: ThreadPoolExecutor = field(init=False)
     _validation_thread: ThreadPoolExecutor = field(init=False)
     _labeling_thread: ThreadPoolExecutor = field(init=False)
-    _probe_thread: ThreadPoolExecutor = field(init=False)
+    _side_thread: ThreadPoolExecutor = field(init=False)
+    _index_probe_thread: ThreadPoolExecutor = field(init=False)
+    _catalog_probe_thread: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
         self._create_threads()
@@ -64,15 +68,19 @@ class Service:
         timeout = self.timeout / 2
         catalog_timeout = min(choose_catalog_timeout(workspace.settings) or timeout, timeout)
         self.health = HealthMonitor(
-            StoreProbe("index", lambda: probe_index(workspace), lambda: self._threads, timeout),
+            StoreProbe("index", lambda: probe_index(workspace), lambda: self._index_probe_thread, timeout),
             StoreProbe(
-                "catalog", lambda: probe_catalog(workspace), lambda: self._probe_thread, catalog_timeout
+                "catalog",
+                lambda: probe_catalog(workspace),
+                lambda: self._catalog_probe_thread,
+                catalog_timeout,
             ),
             self.observer,
             workspace.reranking,
         )
         self.batcher = QueryBatcher(
-            lambda queries: self.engine().search_batch(queries), lambda: self._threads
+            lambda queries: run_on_current_build(workspace, lambda: self.engine().search_batch(queries)),
+            lambda: self._threads,
         )
 
     def _create_threads(self) -> None:
@@ -83,14 +91,23 @@ class Service:
         self._validation_thread = ThreadPoolExecutor(1, thread_name_prefix="validation")
         # The judgments of a golden set are read and written one request at a time.
         self._labeling_thread = ThreadPoolExecutor(1, thread_name_prefix="labelling")
-        # Pages that are read must not delay a probe.
-        self._probe_thread = ThreadPoolExecutor(1, thread_name_prefix="catalog-probe")
+        # Suggestions and snippets need no index: they work while it is silent.
+        self._side_thread = ThreadPoolExecutor(1, thread_name_prefix="side")
+        # Searches and pages that are read must not delay a probe.
+        self._index_probe_thread = ThreadPoolExecutor(1, thread_name_prefix="index-probe")
+        self._catalog_probe_thread = ThreadPoolExecutor(1, thread_name_prefix="catalog-probe")
 
     def close(self) -> None:
         """End the threads; the service has new ones, since its application may be started again."""
-        for threads in (self._threads, self._validation_thread, self._labeling_thread):
+        for threads in (
+            self._threads,
+            self._validation_thread,
+            self._labeling_thread,
+            self._side_thread,
+            self._index_probe_thread,
+        ):
             threads.shutdown(wait=True)
-        for threads in (self._catalog_threads, self._probe_thread):
+        for threads in (self._catalog_threads, self._catalog_probe_thread):
             # A catalog that is silent is not waited for.
             threads.shutdown(wait=False, cancel_futures=True)
         self._create_threads()
@@ -123,6 +140,10 @@ class Service:
         """Run blocking work in the thread pool."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
+    async def run_beside_searches(self, work: Callable[[], Result]) -> Result:
+        """Run short work that needs no index, in a thread that searches do not use."""
+        return await asyncio.get_running_loop().run_in_executor(self._side_thread, work)
+
     async def run_validation(self, work: Callable[[], Result]) -> Result:
         """Run the tests of a request in the thread for validation."""
         return await asyncio.get_running_loop().run_in_executor(self._validation_thread, work)
@@ -147,9 +168,13 @@ async def answer_query(request: Request, text: str, options: SearchOptions) -> A
     if "no-cache" in request.headers.get("cache-control", ""):
         options = replace(options, bypass_cache=True)
     answer = await get_service(request).search(text, options)
-    # RequestMiddleware logs the answer after it was sent.
-    request.state.answer = answer
+    note_answer(request, answer)
     return answer
+
+
+def note_answer(request: Request, answer: Answer) -> None:
+    """Let `RequestMiddleware` log the answer after the response was sent."""
+    request.state.answers = (*getattr(request.state, "answers", ()), answer)
 
 
 async def make_snippets(request: Request, answer: Answer, length: int | None) -> dict[str, dict[str, Any]]:
@@ -170,4 +195,4 @@ async def make_snippets(request: Request, answer: Answer, length: int | None) ->
             for chunk_id, (text, highlights) in snippets.items()
         }
 
-    return await service.run_in_thread(make)
+    return await service.run_beside_searches(make)

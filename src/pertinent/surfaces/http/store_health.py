@@ -14,6 +14,7 @@ from ...errors import IndexFailure, PertinentError, StoreError
 from ...search.engine import NO_CATALOG
 from ...search.reranking import Reranking
 from ...types import NO_RERANKER, Answer
+from ...workspace.current_build import run_on_current_build
 from ...workspace.missing_index import explain_lost_chunks
 from ...workspace.workspace import Workspace
 from .observability import Observer
@@ -60,7 +61,7 @@ class Health:
 
 def probe_index(workspace: Workspace) -> int:
     """Query the index as a search does, and count its chunks; one that has lost them all fails."""
-    chunks = workspace.engine().probe_index()
+    chunks = run_on_current_build(workspace, lambda: workspace.engine().probe_index())
     if not chunks and workspace.catalog().has_chunks():
         raise IndexFailure(explain_lost_chunks(workspace.settings))
     return chunks
@@ -68,8 +69,8 @@ def probe_index(workspace: Workspace) -> int:
 
 def probe_catalog(workspace: Workspace) -> None:
     """Query the catalog as a search does."""
-    workspace.engine()  # where nothing was ever indexed, opening the catalog would create one
-    workspace.catalog().ping()
+    # Where nothing was ever indexed, opening the catalog would create one.
+    workspace.engine().probe_catalog()
 
 
 class StoreProbe(Generic[Result]):

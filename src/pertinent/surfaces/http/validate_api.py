@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...types import Answer, SearchOptions
 from ...validation.seed_tests import EXAMPLE, ValidationRun, ValidationTest, run_tests
+from ...workspace.current_build import run_on_current_build
 from .errors import openapi_errors
 from .schemas import RequestBody, check_integer
 from .service import get_service
@@ -43,6 +44,7 @@ class ValidationRequest(RequestBody):
 async def validate(request: Request, body: ValidationRequest) -> Response:
     """Run each test: search its query, and check that the expected chunks are among the first results."""
     service = get_service(request)
+    workspace = service.pertinent.workspace
     deadline = time.monotonic() + service.timeout
 
     def search(text: str) -> Answer:
@@ -50,6 +52,8 @@ async def validate(request: Request, body: ValidationRequest) -> Response:
             raise TimeoutError  # the caller has got a 503 already, and others need the thread
         return service.engine().search(text, SearchOptions(top_k=body.top_k))
 
-    read_texts = service.pertinent.workspace.read_texts
-    run = await service.run_validation(lambda: run_tests(body.tests, search, read_texts))
+    def run_all() -> ValidationRun:
+        return run_tests(body.tests, search, workspace.read_texts)
+
+    run = await service.run_validation(lambda: run_on_current_build(workspace, run_all))
     return JSONResponse(run.model_dump(mode="json"))

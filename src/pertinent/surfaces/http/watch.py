@@ -10,11 +10,15 @@ from pathlib import Path
 
 import structlog
 
-from ...errors import PertinentError
+from ...errors import EmbedderError, LockTimeout, PertinentError, StoreError
 from ...indexing.sync import SyncSummary
 
 POLL_SECONDS = 1.0
 """How often the path is checked for a folder that was removed, replaced or put back."""
+
+
+RETRY_SECONDS = (5.0, 15.0, 60.0)
+"""How long to wait before a failed sync is tried again; from the third time on, as long as the last."""
 
 
 def watch_source(
@@ -22,25 +26,43 @@ def watch_source(
 ) -> None:
     """Call `sync` whenever the source changes, until `stop` is set.
 
-    A failed sync is logged; the service keeps running, and the next change starts another sync.
+    A failed sync is logged, and the service keeps running. If a store or a model failed, or another process
+    held the write lock for too long, the sync is tried again until it succeeds; after any other error, the
+    next change starts another one.
     """
     failed = False
     try:
         for _ in wait_for_changes(Path(source.removeprefix("beir:")).expanduser(), stop):
             try:
-                summary = sync()
+                summary, retries = _retry_sync(source, sync, stop, log)
             except Exception as error:
                 is_unexpected = not isinstance(error, PertinentError)
                 log.error("sync failed", source=source, detail=str(error), exc_info=is_unexpected)
                 failed = True
                 continue
             has_changes = summary.pages_added or summary.pages_changed or summary.pages_removed
-            if has_changes or summary.unreadable or failed:
+            if has_changes or summary.unreadable or failed or retries:
                 log_sync(log, source, summary)
             failed = False
     except Exception as error:
         # For example: the system has no inotify watches left.
         log.error("watching ended", source=source, detail=str(error), exc_info=True)
+
+
+def _retry_sync(
+    source: str, sync: Callable[[], SyncSummary], stop: threading.Event, log: structlog.BoundLogger
+) -> tuple[SyncSummary, int]:
+    """Call `sync` until nothing prevents it that may pass, or `stop` is set; also count the retries."""
+    retries = 0
+    while True:
+        try:
+            return sync(), retries
+        except (StoreError, EmbedderError, LockTimeout) as error:
+            seconds = RETRY_SECONDS[min(retries, len(RETRY_SECONDS) - 1)]
+            log.error("sync failed", source=source, detail=str(error), retry_in=seconds)
+            if stop.wait(seconds):
+                raise
+            retries += 1
 
 
 def log_sync(log: structlog.BoundLogger, source: str, summary: SyncSummary) -> None:

@@ -1,23 +1,19 @@
 """The index of a folder, as a server over stdio reads it.
 
 Agents keep their servers running all day, and the index is rebuilt meanwhile. So it is open only during a
-call. While a service has it open, calls go to that service (`running_service.py`).
+call; the models stay loaded. While a service has it open, calls go to that service (`running_service.py`).
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import anyio
-from anyio import to_thread
-from mcp.server.stdio import stdio_server
+from anyio import CapacityLimiter, to_thread
 
 from ...errors import IndexLocked, PertinentError
-from .server import create_server
 
 if TYPE_CHECKING:
     from ...types import Answer
@@ -39,11 +35,12 @@ class IndexFolder:
 
     def __init__(self, open_reader: Callable[[], AbstractContextManager[Reader]]) -> None:
         self._open_reader = open_reader
-        self._lock = threading.Lock()
+        self._one_search = CapacityLimiter(1)
 
     async def search(self, work: Callable[[Reader], Result]) -> Result:
-        """Run work that needs the index, in a thread."""
-        return await to_thread.run_sync(lambda: self._wait_and_run(work))
+        """Run work that needs the index, in a thread; a call that waits for another one needs no thread."""
+        deadline = time.monotonic() + LOCK_SECONDS  # the wait for other calls counts, too
+        return await to_thread.run_sync(lambda: self._wait_and_run(work, deadline), limiter=self._one_search)
 
     async def read_pages(self, work: Callable[[Reader], Result]) -> Result:
         """Run work that reads pages alone, in a thread; the catalog is never locked."""
@@ -60,25 +57,12 @@ class IndexFolder:
         with self._open_reader() as reader:
             return work(reader)
 
-    def _wait_and_run(self, work: Callable[[Reader], Result]) -> Result:
+    def _wait_and_run(self, work: Callable[[Reader], Result], deadline: float) -> Result:
         """Run work as soon as no other process has the index open."""
-        deadline = time.monotonic() + LOCK_SECONDS
-        with self._lock:
-            while True:
-                try:
-                    return self._run(work)
-                except IndexLocked:
-                    if time.monotonic() > deadline:
-                        raise
-                    time.sleep(RETRY_SECONDS)
-
-
-def serve_stdio(folder: IndexFolder, title: str, max_tokens: int) -> None:
-    """Serve over stdin and stdout until stdin is closed."""
-    server = create_server(folder, title, max_tokens)
-
-    async def serve() -> None:
-        async with stdio_server() as (read_stream, write_stream):
-            await server.run(read_stream, write_stream, server.create_initialization_options())
-
-    anyio.run(serve)
+        while True:
+            try:
+                return self._run(work)
+            except IndexLocked:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(RETRY_SECONDS)

@@ -101,8 +101,10 @@ def find_range(reader: Reader, identifier: str) -> PageRange:
     except NotFound:
         return _span_page(_read_page(reader, identifier))
     page = reader.page(chunk.document_id)
-    position = [sibling.chunk_id for sibling in page.chunks].index(chunk.chunk_id)
-    return PageRange(page, chunk, position, position)
+    for position, sibling in enumerate(page.chunks):
+        if sibling.chunk_id == chunk.chunk_id:
+            return PageRange(page, chunk, position, position)
+    raise NotFound(f"the passage {identifier!r} was replaced a moment ago; search again")
 
 
 def _read_page(reader: Reader, identifier: str) -> PageView:

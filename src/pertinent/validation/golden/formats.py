@@ -105,8 +105,8 @@ def read_beir(folder: AnyPath, limit: int | None = None) -> GoldenSet:
     """Read the queries and judgments of a BEIR folder, which judges pages by the corpus's own `_id`.
 
     The judgments are in `qrels/test.tsv`, else in the only file in `qrels`, else in `qrels.tsv`. As in BEIR,
-    queries without a relevant judgment are left out. Grades above 2 count as 2 and grades below 0 as 0. The
-    description of the golden set says how many of each there were.
+    queries without a relevant judgment are left out; `unjudged` counts them. Grades above 2 count as 2 and
+    grades below 0 as 0; the description of the golden set says how many of each there were.
     """
     _check_limit(limit)
     path = Path(folder)
@@ -172,7 +172,6 @@ def build_golden(
     grades = [grade for query in included for grade in qrels.get(query, {}).values()]
     unjudged = len(texts) - len(answered) if unit == "page" else 0
     facts = [
-        (unjudged, "queries without a relevant judgment left out"),
         (sum(grade > MAX_GRADE for grade in grades), f"grades above {MAX_GRADE} counted as {MAX_GRADE}"),
         (sum(grade < 0 for grade in grades), "grades below 0 counted as 0"),
     ]

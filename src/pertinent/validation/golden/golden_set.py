@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import yaml
 from pydantic import (
@@ -105,8 +105,18 @@ class Label(StrictModel):
     @field_validator("url")
     @classmethod
     def _check_url(cls, url: str | None) -> str | None:
-        urlsplit(url or "")  # raises a ValueError for an invalid address, such as http://[
+        # This raises a ValueError for an invalid address, such as http://[
+        fragment = urlsplit(url or "").fragment
+        if "#" in (url or "") and not unquote(fragment).removeprefix("#").strip():
+            raise ValueError("has no anchor after its #; remove the #, or write the anchor")
         return url
+
+    @field_validator("anchor")
+    @classmethod
+    def _check_anchor(cls, anchor: str | None) -> str | None:
+        if anchor is not None and not anchor.removeprefix("#").strip():
+            raise ValueError("must not be empty; without an anchor, the label is on the whole page")
+        return anchor
 
     @field_validator("quote")
     @classmethod
@@ -304,11 +314,12 @@ def parse_golden(text: str, name: str) -> GoldenSet:
         raise InvalidInput("golden", f"{name} has no queries; {HOW_TO_START}")
     if not isinstance(fields, dict):
         raise InvalidInput("golden", f"{name} is not a golden set: it must be a mapping with `queries`")
-    faults = [*parsed.repeated_keys, *find_repeated_ids(parsed)]
+    faults = [*parsed.repeated_keys, *parsed.missing_values, *find_repeated_ids(parsed)]
     try:
         golden = GoldenSet.model_validate(fields)
     except ValidationError as error:
-        faults += locate_errors(error, parsed, MODELS)
+        missing = {fault[:2] for fault in parsed.missing_values}
+        faults += [fault for fault in locate_errors(error, parsed, MODELS) if fault[:2] not in missing]
     if faults:
         raise InvalidFile("golden", name, [str(fault) for fault in sorted(faults)])
     record_lines(golden, parsed.line_of)
@@ -329,14 +340,24 @@ def record_unjudged(golden: GoldenSet, count: int) -> None:
 
 
 def dump_golden(golden: GoldenSet, path: AnyPath) -> None:
-    """Write a golden set, as JSON if the path ends in `.json`, else as YAML; defaults are left out."""
-    fields = golden.model_dump(mode="json", exclude_defaults=True)
-    fields = {"version": golden.version, "name": golden.name, **fields}
+    """Write a golden set, as JSON if the path ends in `.json`, else as YAML; defaults are left out.
+
+    Criteria that the golden set gives are written even if they are defaults: they override the settings.
+    """
+    criteria = golden.criteria.model_dump(mode="json", exclude_unset=True)
+    fields = golden.model_dump(mode="json", exclude_defaults=True, exclude={"criteria"})
+    fields = {
+        "version": golden.version,
+        "name": golden.name,
+        **({"criteria": criteria} if criteria else {}),
+        **fields,
+    }
     if Path(path).suffix == ".json":
         text = json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
     else:
         text = yaml.dump(fields, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
-    if parse_golden(text, str(path)) != golden:
+    written = parse_golden(text, str(path))
+    if written != golden or written.criteria.model_fields_set != golden.criteria.model_fields_set:
         raise InvalidInput("golden", f"{path} can't be written: it would not be read the same")
     write_atomically(path, text)
 

@@ -30,6 +30,7 @@ _HINTS = {
 }
 _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
 _JSON_COLLECTIONS = {"{": yaml.MappingNode, "[": yaml.SequenceNode}
+_NULL_TAG = "tag:yaml.org,2002:null"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 FieldPath = Sequence[str | int]
@@ -66,6 +67,8 @@ class ParsedText:
     value: Any
     root: yaml.Node | None
     repeated_keys: Sequence[Fault]
+    missing_values: Sequence[Fault]
+    """The keys that YAML reads as null, because nothing follows them, or only a comment."""
 
     def line_of(self, path: FieldPath) -> int:
         """Find the line of the value at a path."""
@@ -98,7 +101,7 @@ def parse_yaml(text: str) -> ParsedText:
         if root is not None and _count_values(root, counts) > MAX_NODES:
             raise yaml.YAMLError(f"its aliases expand to more than {MAX_NODES} values")
         # Constructing the document resolves merge keys, which may legally repeat a key.
-        repeated_keys = _find_repeated_keys(counts)
+        repeated_keys, missing_values = _find_repeated_keys(counts), _find_missing_values(counts)
         value = None if root is None else loader.construct_document(root)
     except yaml.MarkedYAMLError as error:
         raise ParseError(_convert_error(error)) from error
@@ -108,7 +111,7 @@ def parse_yaml(text: str) -> ParsedText:
         raise ParseError(Fault(line, column, error.reason)) from error
     except (yaml.YAMLError, ValueError) as error:
         raise ParseError(Fault(0, 0, str(error))) from error
-    return ParsedText(value, root, repeated_keys)
+    return ParsedText(value, root, repeated_keys, missing_values)
 
 
 def parse_json(text: str) -> ParsedText:
@@ -124,7 +127,7 @@ def parse_json(text: str) -> ParsedText:
     root = _compose_json(text)
     counts: dict[yaml.Node, int] = {}
     _count_values(root, counts)
-    return ParsedText(value, root, _find_repeated_keys(counts))
+    return ParsedText(value, root, _find_repeated_keys(counts), missing_values=())
 
 
 class _PositionLoader(_FastLoader):
@@ -212,6 +215,16 @@ def _find_repeated_keys(nodes: Iterable[yaml.Node]) -> list[Fault]:
                     _create_fault(key, f"{key.value} is already in line {first.start_mark.line + 1}")
                 )
     return faults
+
+
+def _find_missing_values(nodes: Iterable[yaml.Node]) -> list[Fault]:
+    hint = "has no value; remove the key, or write its value in quotes if it begins with #"
+    return [
+        _create_fault(value, f"{key.value} {hint}")
+        for node in nodes
+        for key, value in (node.value if isinstance(node, yaml.MappingNode) else ())
+        if value.tag == _NULL_TAG and not value.value
+    ]
 
 
 def _create_fault(node: yaml.Node | None, message: str) -> Fault:

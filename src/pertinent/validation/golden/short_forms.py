@@ -48,8 +48,8 @@ def _expand_label(text: str) -> dict[str, str]:
     """Expand `https://book.example/docs/topics#qos` or `docs/topics.md#qos` to a label's fields."""
     if "://" in text:
         return {"url": text}
-    page, _, anchor = text.rpartition("#") if "#" in text else (text, "", "")
-    return {"page": page, **({"anchor": anchor} if anchor else {})}
+    page, mark, anchor = text.rpartition("#")
+    return {"page": page, "anchor": anchor} if mark else {"page": text}
 
 
 def check_finite(value: JsonValue) -> JsonValue:

@@ -67,12 +67,13 @@ def _trim_span(chunk: Chunk) -> TextSpan:
 def _shorten_quote(chunk: Chunk, span: TextSpan, page: IndexedPage) -> str | None:
     """Quote both ends of a chunk, as short as is still unique on the page; None if the text is not unique."""
     words = chunk.text.split()
+    length = span.end - span.start
     count = END_WORDS
     while 2 * count + 4 < len(words):
         quote = " ".join([*words[:count], "…", *words[-count:]])
-        if shortest_spans(page.find_quote(quote)) == [span]:
+        if shortest_spans(page.find_quote(quote, length)) == [span]:
             return quote
         count *= 2
     text = " ".join(words)
-    is_unique = text.replace("…", "").strip() and page.find_quote(text) == [span]
+    is_unique = text.replace("…", "").strip() and page.find_quote(text, length) == [span]
     return text if is_unique else None

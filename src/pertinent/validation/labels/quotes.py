@@ -19,6 +19,12 @@ MIN_SIMILARITY = 85.0
 """How similar, of 100, an edited text must be to count as the one that was quoted."""
 MIN_SIMILAR_LENGTH = 20
 """A part of a quote with fewer characters is too short to be recognised after an edit."""
+MAX_LEFT_OUT = 2000
+"""How many characters a quote may leave out, in one section, if the length of the passage is unknown."""
+MAX_GROWTH = 1.5
+"""How many times its labelled length a passage with an ellipsis may have after an edit …"""
+MIN_GROWTH = 100
+"""… or how many characters more, in a short passage."""
 
 _ELLIPSIS = re.compile(r"(?:^| )(?:…|\.\.\.)(?= |$)")
 _GAP = re.compile(r"\s{2,}")
@@ -86,26 +92,47 @@ class IndexedPage:
         """Whether a search could find a span: a heading alone is in no chunk."""
         return self._unit == "page" or any(map(span.overlaps, self.page.chunks))
 
-    def find_reading(self, reading: Reading) -> list[TextSpan]:
-        """Find a reading of a quote, in headings too."""
+    def find_reading(self, reading: Reading, length: int | None = None) -> list[TextSpan]:
+        """Find a reading of a quote, in headings too; `length` is that of the labelled passage, if known."""
         text = self.folded if reading.folded else self.plain
-        return [self._to_span(*offsets) for offsets in _find_chains(reading.parts, text)]
+        spans = (self._to_span(*offsets) for offsets in _find_chains(reading.parts, text))
+        return [span for span in spans if self._is_one_passage(span, reading, length)]
 
-    def find_quote(self, quote: str) -> list[TextSpan]:
+    def find_quote(self, quote: str, length: int | None = None) -> list[TextSpan]:
         """Find a quote in chunks, by the strictest reading that is there."""
-        spans = (list(filter(self.is_findable, self.find_reading(reading))) for reading in readings_of(quote))
+        spans = (
+            list(filter(self.is_findable, self.find_reading(reading, length)))
+            for reading in readings_of(quote)
+        )
         return next(filter(None, spans), [])
 
-    def find_similar(self, quote: str) -> list[TextSpan]:
+    def find_similar(self, quote: str, length: int | None = None) -> list[TextSpan]:
         """Find a text that is similar to a quote; at most one span."""
         *_, reading = readings_of(quote)
         matches: list[tuple[int, int]] = []
         for part in reading.parts:
-            match = _find_similar_part(part, self.folded, matches[-1][1] if matches else 0)
+            offset, limit = 0, len(self.folded)
+            if matches:
+                offset = matches[-1][1]
+                limit = (
+                    offset + MAX_LEFT_OUT if length is None else matches[0][0] + _longest_after_edit(length)
+                )
+            match = _find_similar_part(part, self.folded[:limit], offset)
             if match is None:
                 return []
             matches.append(match)
-        return list(filter(self.is_findable, [self._to_span(matches[0][0], matches[-1][1])]))
+        span = self._to_span(matches[0][0], matches[-1][1])
+        return [span] if self.is_findable(span) and self._is_one_passage(span, reading, length) else []
+
+    def _is_one_passage(self, span: TextSpan, reading: Reading, length: int | None) -> bool:
+        """Whether the parts of a reading belong together: its last part may be a later use of these words."""
+        if len(reading.parts) == 1:
+            return True
+        found_length = span.end - span.start
+        if length is not None:
+            return found_length <= _longest_after_edit(length)
+        anchors = {chunk.anchor for chunk in self.page.chunks if span.overlaps(chunk)}
+        return len(anchors) <= 1 and found_length - sum(map(len, reading.parts)) <= MAX_LEFT_OUT
 
     def find_sections(self, anchor: str) -> list[TextSpan]:
         """Find the text under each heading with an anchor, up to the next heading."""
@@ -138,6 +165,11 @@ def fold_text(text: str) -> str:
         return folded
     # A letter that folds to two, such as ß, stays as it is, so that offsets do not shift.
     return "".join(lower if len(lower := letter.casefold()) == 1 else letter for letter in plain)
+
+
+def _longest_after_edit(length: int) -> int:
+    """How long a passage of this length may be after an edit."""
+    return max(int(length * MAX_GROWTH), length + MIN_GROWTH)
 
 
 def _find_chains(parts: Sequence[str], text: str) -> Iterator[tuple[int, int]]:

@@ -19,10 +19,10 @@ from urllib.parse import unquote, urlsplit
 
 from ..._internal.messages import format_count, format_list
 from ...identity import canonical_url
-from ...types import SECTION_SEPARATOR, Chunk
+from ...types import SECTION_SEPARATOR, Chunk, find_shared_ids
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from ..metrics import median_grade
-from ..target import PageView
+from ..target import NoVerdict, PageView
 from .page_names import share_page_name
 from .quotes import (
     MIN_SIMILAR_LENGTH,
@@ -52,6 +52,8 @@ class ResolvedLabel:
     """The chunks that cover the spans."""
     detail: str = ""
     """Why the status is not exact."""
+    covered_sections: int = 0
+    """The number of sections if the label is on a whole page, else 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,18 @@ def resolve_labels(golden: GoldenSet, pages: Iterable[PageView]) -> dict[str, Re
 
     Returns:
         The resolved queries by id. No label is left out: one that is not found has the status `lost`.
+
+    Raises:
+        NoVerdict: Chunks with different texts share an id.
     """
+    pages = list(pages)
+    if shared := find_shared_ids(chunk for page in pages for chunk in page.chunks):
+        ids = format_count(len(shared), "chunk id is", "chunk ids are")
+        raise NoVerdict(
+            f"{ids} shared by chunks with different texts ({format_list(shared, MAX_CANDIDATES)}), so "
+            "results can't be matched with labels. In a collection of another pipeline, name its fields in "
+            "`qdrant_fields`, without `chunk_id`: each chunk then has the id of its point"
+        )
     corpus = _Corpus(pages, golden.unit, golden.pages)
     return {query.id: _resolve_query(query, corpus) for query in golden.queries}
 
@@ -196,7 +209,8 @@ def _resolve_label(label: Label, corpus: _Corpus) -> ResolvedLabel:
     status, spans, detail = corpus.matches[pointer]
     chunks = [chunk for span in spans for chunk in corpus.by_id[span.document_id].chunks_covering(span)]
     chunk_ids = tuple(dict.fromkeys(chunk.chunk_id for chunk in chunks))
-    return ResolvedLabel(label, status, tuple(spans), chunk_ids, detail)
+    sections = len({chunk.anchor for chunk in chunks}) if _covers_page(label) else 0
+    return ResolvedLabel(label, status, tuple(spans), chunk_ids, detail, sections)
 
 
 def _match_label(label: Label, corpus: _Corpus) -> _Match:
@@ -236,6 +250,10 @@ def _anchor_of(label: Label) -> str:
     return (label.anchor or unquote(urlsplit(label.url or "").fragment)).removeprefix("#")
 
 
+def _covers_page(label: Label) -> bool:
+    return not (label.chunk or label.span or label.quote or _anchor_of(label))
+
+
 def _match_anchor(label: Label, anchor: str, pages: Sequence[IndexedPage], corpus: _Corpus) -> _Match:
     """Match a section; on another page only if that may be the same page, since many have such a section."""
     if pages:
@@ -272,14 +290,19 @@ def _letters_of(text: str) -> str:
 
 
 def _match_quote(label: Label, quote: str, pages: Sequence[IndexedPage], corpus: _Corpus) -> _Match:
-    exact = [_choose_spans(spans, page, label) for page in pages if (spans := page.find_quote(quote))]
+    length = _length_of(label)
+    exact = [_choose_spans(spans, page, label) for page in pages if (spans := page.find_quote(quote, length))]
     if best := _best_match(exact):
         return best
-    if any(page.find_reading(reading) for page in pages for reading in readings_of(quote)):
+    if any(page.find_reading(reading, length) for page in pages for reading in readings_of(quote)):
         return _Match("lost", detail="is only in a heading, which is in no chunk; give its anchor")
-    similar = [spans for page in pages if (spans := page.find_similar(quote))]
+    similar = [spans for page in pages if (spans := page.find_similar(quote, length))]
     best = _best_match([_Match("relocated", spans, "the text has changed") for spans in similar])
     return best or _match_elsewhere(label, quote, pages, corpus)
+
+
+def _length_of(label: Label) -> int | None:
+    return label.span[1] - label.span[0] if label.span else None
 
 
 def _choose_spans(spans: Sequence[TextSpan], page: IndexedPage, label: Label) -> _Match:
@@ -306,8 +329,8 @@ def _match_elsewhere(label: Label, quote: str, pages: Sequence[IndexedPage], cor
     """
     for reading in readings_of(quote):
         candidates = corpus.find_candidates(reading)
-        hits = [(page, list(filter(page.is_findable, page.find_reading(reading)))) for page in candidates]
-        hits = [(page, spans) for page, spans in hits if spans]
+        readings = ((page, page.find_reading(reading, _length_of(label))) for page in candidates)
+        hits = [(page, same) for page, spans in readings if (same := list(filter(page.is_findable, spans)))]
         matches = sum(len(spans) for _, spans in hits)
         is_same_page = not pages and matches == 1 and corpus.may_be_moved_page(label, hits[0][0])
         if matches and not is_same_page and max(map(len, reading.parts)) < MIN_SIMILAR_LENGTH:

@@ -1,0 +1,87 @@
+"""Check that searches find what is stored: their files may be damaged though all points are sound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from .._internal.messages import format_count, format_list
+from ..identity import point_id
+from ..indexing.model_check import SAME_VECTOR
+from ..ports import VectorIndex
+from ..search.bm25 import Bm25
+from ..search.terms import words
+from ..types import Chunk, Filters
+from .audit import MAX_NAMED, REMEDY_REINDEX, Finding, Inventory
+
+SAMPLE = 50
+"""How many chunks are searched for."""
+LIMIT = 10
+"""How many hits each search returns; a word is searched for only if no more chunks have it."""
+TOLERATED_SHARE = 0.1
+"""Up to which share of the sample may be missed: a graph does not lead to every vector."""
+
+
+def find_unfindable_chunks(stored: Inventory, index: VectorIndex, lexical: str) -> list[Finding]:
+    """Search for a sample of chunks by their own vectors and rarest words; most of them must be found.
+
+    Args:
+        stored: The chunks.
+        index: The index.
+        lexical: How the index weights words; those of another version are not searched for.
+    """
+    names = sorted(stored.in_index.keys() & stored.in_catalog.keys())
+    sample = [stored.in_index[name] for name in names[:: max(1, len(names) // SAMPLE)][:SAMPLE]]
+    bm25 = Bm25.from_settings(lexical)
+    by_words = _search_words(stored, sample, index, bm25) if bm25.settings == lexical else iter(())
+    return [
+        *_make_finding("vectors", list(_search_vectors(sample, index))),
+        *_make_finding("words", list(by_words)),
+    ]
+
+
+def _search_vectors(sample: Sequence[Chunk], index: VectorIndex) -> Iterator[tuple[Chunk, bool]]:
+    """Yield each chunk with whether the search by its vector finds that vector, of this or an equal chunk."""
+    vectors = index.vectors([point_id(chunk.chunk_id) for chunk in sample])
+    for chunk in sample:
+        if (vector := vectors.get(point_id(chunk.chunk_id))) is not None:
+            hits = index.candidates(vector, None, by=("dense",), limit=LIMIT, filters=Filters())
+            yield chunk, max(hits.cosine or (), default=0.0) >= SAME_VECTOR
+
+
+def _search_words(
+    stored: Inventory, sample: Sequence[Chunk], index: VectorIndex, bm25: Bm25
+) -> Iterator[tuple[Chunk, bool]]:
+    """Yield each chunk that has a rare word, with whether the search by its rarest word finds the chunk."""
+    frequencies = Counter(
+        term
+        for chunk in stored.in_index.values()
+        for term in set(bm25.document(stored.embedded_text(chunk)).indices)
+    )
+    # A point without its words has a finding of its own.
+    weights = index.word_weights([point_id(chunk.chunk_id) for chunk in sample])
+    for chunk in sample:
+        terms = {word: bm25.query(word).indices for word in words(stored.embedded_text(chunk))}
+        counts = {
+            word: frequencies[indices[0]]
+            for word, indices in terms.items()
+            if len(indices) == 1 and indices[0] in weights.get(point_id(chunk.chunk_id), {})
+        }
+        rarest = min(counts, key=lambda word: (counts[word], word), default=None)
+        if rarest is not None and counts[rarest] <= LIMIT:
+            hits = index.candidates(None, rarest, by=("lexical",), limit=LIMIT, filters=Filters())
+            yield chunk, point_id(chunk.chunk_id) in hits.point_ids
+
+
+def _make_finding(side: str, searches: Sequence[tuple[Chunk, bool]]) -> list[Finding]:
+    missed = sorted(chunk.chunk_id for chunk, is_found in searches if not is_found)
+    if len(missed) <= TOLERATED_SHARE * len(searches):
+        return []
+    chunks = format_count(len(missed), "chunk")
+    return [
+        Finding(
+            f"searches by {side} do not find {chunks} of {len(searches):,} sampled, though the index has "
+            f"them: {format_list(missed, MAX_NAMED)}",
+            REMEDY_REINDEX,
+        )
+    ]

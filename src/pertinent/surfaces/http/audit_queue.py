@@ -1,0 +1,75 @@
+"""Audits of the stored data: run in the background, one at a time, since each may take minutes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from uuid import uuid4
+
+from ...errors import NotFound
+from ...workspace.current_build import run_on_current_build
+from ...workspace.workspace import Workspace
+from ..stored_data_audit import audit_stored_data
+
+WAIT_SECONDS = 3.0
+"""How long a request waits for the end of an audit; at most half of `request_timeout`."""
+
+MAX_STORED = 8
+"""How many audits the service knows, the latest ones."""
+
+
+class AuditQueue:
+    """Audits the stored data of a workspace, in a thread of its own.
+
+    One audit runs and one waits at most: a further request shares the waiting one. It shares none that
+    runs, which may have read the stores before they were changed.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._wait_seconds = min(WAIT_SECONDS, workspace.settings.request_timeout / 2)
+        self._lock = threading.Lock()
+        self._audits: dict[str, Future[list[str]]] = {}
+        self._thread = self._create_thread()
+
+    @staticmethod
+    def _create_thread() -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(1, thread_name_prefix="audit")
+
+    def start(self) -> str:
+        """Queue an audit, unless one is waiting; return its id."""
+        with self._lock:
+            for name, audit in self._audits.items():
+                if not audit.running() and not audit.done():
+                    return name
+            name = uuid4().hex
+            self._audits[name] = self._thread.submit(self._run)
+            while len(self._audits) > MAX_STORED:
+                del self._audits[next(iter(self._audits))]
+            return name
+
+    async def faults(self, name: str) -> list[str] | None:
+        """Return the faults that an audit found; None if it takes longer than a request may wait.
+
+        Raises:
+            NotFound: The service does not know the audit.
+        """
+        with self._lock:
+            audit = self._audits.get(name)
+        if audit is None:
+            raise NotFound(f"no audit has the id {name!r}: the service was restarted, or ran newer ones")
+        future = asyncio.wrap_future(audit)
+        # Nobody may be left to await it; its exception is read here, or asyncio would log it.
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.wait([future], timeout=self._wait_seconds)
+        return future.result() if future.done() else None
+
+    def close(self) -> None:
+        """Leave out waiting audits; a running one ends when the index is closed."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._audits.clear()
+        self._thread = self._create_thread()  # the application may be started again
+
+    def _run(self) -> list[str]:
+        return run_on_current_build(self._workspace, lambda: audit_stored_data(self._workspace))

@@ -6,6 +6,7 @@ import functools
 import gc
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,9 @@ MEMORY_BYTES = 4 * 2**30
 
 # What is imported and collected stays until the end: to look for garbage in it takes a quarter of that time.
 gc.disable()
+
+# A shell starts background commands with Ctrl-C ignored, which the processes of the tests would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Most tests write indexes and databases, and would wait for the disk more than for anything else.
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:

@@ -137,6 +137,15 @@ def test_validate_lists_all_lost_labels_with_their_lines(run: Run) -> None:
     assert "no label of a relevant passage: where-is-its-label (line 42)" in output
 
 
+def test_validate_groups_the_lost_labels_of_a_removed_page(run: Run) -> None:
+    queries = "\n".join(f"- text: Question {n}\n  labels: docs/gone.md#part-{n}" for n in range(20))
+    Path("golden.yaml").write_text(f"queries:\n{queries}\n")
+    output = " ".join(run("validate", exits=2).stdout.split())
+    lines = ", ".join(f"question-{n} (line {3 + 2 * n})" for n in range(20))
+    assert f"20 labels on docs/gone.md are lost: {lines} (the page is gone" in output
+    assert "a label of" not in output
+
+
 def test_validate_lists_every_error_of_a_golden_file(run: Run) -> None:
     Path("golden.yaml").write_text("queries:\n- txt: Why?\n- text: How?\n  labels: {page: a.md, grade: 3}\n")
     result = run("validate", exits=2)
@@ -353,7 +362,7 @@ def test_validate_require_and_strict_add_criteria(run: Run) -> None:
     met = run("validate", "--require", "span_recall@5=0.01", "--require", "success@1=0.1", exits=0)
     assert "span_recall@5" in met.stdout.partition("Criteria")[2].partition("Acceptance")[0]
     strict = run("validate", "--strict", exits=1)
-    assert "queries without an answer" in strict.stdout
+    assert "false positives among queries without an answer" in strict.stdout
 
 
 def test_validate_uses_criteria_of_the_settings_as_defaults(run: Run) -> None:

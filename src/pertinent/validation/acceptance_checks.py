@@ -20,6 +20,8 @@ OVERLAP = 0.6
 """How much of their first three results the paraphrases of a question should share."""
 REACHING = 0.8
 """The share of queries that must meet an expectation."""
+FALSE_POSITIVES = "false positives among queries without an answer"
+"""The name of the check of queries that should get no result above the threshold."""
 BROAD = 2 / 3
 """The P@3 that a broad query should reach: two of its first three results."""
 
@@ -164,7 +166,7 @@ def _check_unanswerable(cases: Sequence[Case], threshold: float) -> AcceptanceCh
     }
     above = {name: score for name, score in best_scores.items() if score >= threshold}
     return AcceptanceCheck(
-        name="queries without an answer",
+        name=FALSE_POSITIVES,
         value=len(above) / len(best_scores) if best_scores else None,
         target=f"no result scores {threshold:g} or more",
         passed=not above if best_scores else None,

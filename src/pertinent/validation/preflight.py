@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
+from urllib.parse import urldefrag
 
-from .._internal.messages import count_queries, format_count, format_list, limit_lines
+from .._internal.messages import count_queries, format_count, format_list
 from . import metrics
 from .criteria import Criteria
 from .golden.golden_set import GoldenQuery, GoldenSet, Label
@@ -17,8 +18,13 @@ MAX_NAMED = 10
 """How many queries or labels of a kind are named."""
 MAX_LOST = 100
 """How many lost labels and unlabelled queries are named: enough to correct them in one go."""
+MAX_SEPARATE = 3
+"""How many labels on a page with the same fault have a line each; more are described in one."""
 PRECISE = 0.1
 """An interval wider than this to either side leaves much open."""
+
+LabelFault = tuple[GoldenQuery, ResolvedLabel]
+"""A label that moved or was lost, with its query."""
 
 
 def list_notes(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteria: Criteria) -> list[str]:
@@ -52,9 +58,7 @@ def _query_ceiling(query: GoldenQuery, resolved: Mapping[str, ResolvedQuery]) ->
     return min(metrics.ceiling(resolved[query.id].text_grades, 5), query.top_k / 5)
 
 
-def list_label_faults(
-    golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]
-) -> list[tuple[GoldenQuery, ResolvedLabel]]:
+def list_label_faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[LabelFault]:
     """List every label that moved or was lost, with its query; a label that several queries share, once."""
     seen: set[Label] = set()
     faults = []
@@ -67,18 +71,43 @@ def list_label_faults(
 
 
 def _note_label_faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:
-    notes = []
+    notes: list[str] = []
     faults = list_label_faults(golden, resolved)
     for status in ("lost", "ambiguous", "relocated"):
-        lines = [
-            f"a label of {_name(query.id, label.label.line)} is {status}: {label.label.location} "
-            f"({label.detail})"
-            for query, label in faults
-            if label.status == status
-        ]
+        groups = _group_by_page([(query, label) for query, label in faults if label.status == status])
         limit = MAX_LOST if status == "lost" else MAX_NAMED
-        notes += limit_lines(lines, limit, f"more label is {status}", f"more labels are {status}")
+        notes += map(_describe_faults, groups[:limit])
+        if remaining := sum(map(len, groups[limit:])):
+            count = format_count(remaining, f"more label is {status}", f"more labels are {status}")
+            notes.append(f"and {count}")
     return notes
+
+
+def _group_by_page(faults: Sequence[LabelFault]) -> list[list[LabelFault]]:
+    """Group the faults of a page if there are many, as when it is gone; others are groups of one."""
+    by_page: dict[str, list[LabelFault]] = defaultdict(list)
+    for query, label in faults:
+        by_page[_page_of(label.label)].append((query, label))
+    groups = []
+    for page, entries in by_page.items():
+        groups += [entries] if page and len(entries) > MAX_SEPARATE else [[entry] for entry in entries]
+    return groups
+
+
+def _describe_faults(faults: Sequence[LabelFault]) -> str:
+    label = faults[0][1]
+    names = [_name(query.id, fault.label.line) for query, fault in faults]
+    if len(faults) == 1:
+        return f"a label of {names[0]} is {label.status}: {label.label.location} ({label.detail})"
+    details = format_list(list(dict.fromkeys(fault.detail for _, fault in faults)), MAX_SEPARATE, "; ")
+    return (
+        f"{len(faults):,} labels on {_page_of(label.label)} are {label.status}: "
+        f"{format_list(names, MAX_LOST)} ({details})"
+    )
+
+
+def _page_of(label: Label) -> str:
+    return label.page or urldefrag(label.url or "").url
 
 
 def _name(query_id: str, line: int | None) -> str:
@@ -143,29 +172,34 @@ def _note_duplicates(golden: GoldenSet) -> list[str]:
 
 
 def _note_outvoted_zeros(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:
-    """Name the labels with grade 0 whose passages all have a higher grade by the same judge."""
+    """Name the labels with grade 0 that are overridden for all of their passages."""
     if golden.unit == "page":
         return []
     names = []
     for query in golden.queries:
-        labels = resolved[query.id].labels
-        relevant: dict[str | None, set[str]] = defaultdict(set)
-        for label in labels:
-            if label.label.grade:
-                relevant[label.label.judge].update(label.chunk_ids)
-        zeros = [label for label in labels if label.chunk_ids and not label.label.grade]
+        labels = [label for label in resolved[query.id].labels if label.chunk_ids]
         names += [
-            f"{label.label.location} of {_name(query.id, label.label.line)}"
-            for label in zeros
-            if relevant[label.label.judge].issuperset(label.chunk_ids)
+            f"{zero.label.location} of {_name(query.id, zero.label.line)}"
+            for zero in labels
+            if not zero.label.grade and _is_overridden(zero, labels)
         ]
     if not names:
         return []
     have = format_count(len(names), "label with grade 0 has", "labels with grade 0 have")
     return [
-        f"{have} no effect, since labels with a higher grade cover the same passages; give these an anchor "
-        f"or a quote that leaves them out: {format_list(names, MAX_NAMED)}"
+        f"{have} no effect, since the same passages have more specific labels, or equally specific ones, "
+        f"with a higher grade: {format_list(names, MAX_NAMED)}"
     ]
+
+
+def _is_overridden(zero: ResolvedLabel, labels: Iterable[ResolvedLabel]) -> bool:
+    """Whether labels with a higher grade, by the same judge, count for all passages of a label."""
+    stronger = [
+        label
+        for label in labels
+        if label.label.grade and label.vote.judge == zero.vote.judge and label.vote > zero.vote
+    ]
+    return {chunk_id for label in stronger for chunk_id in label.chunk_ids}.issuperset(zero.chunk_ids)
 
 
 def _note_whole_pages(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:
@@ -176,7 +210,9 @@ def _note_whole_pages(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) 
         label.label: query
         for query in reversed(golden.queries)
         for label in resolved[query.id].labels
-        if label.label.grade and label.covered_sections > 1
+        if label.label.grade
+        and label.covered_sections > 1
+        and all(map(resolved[query.id].judgments.get, label.chunk_ids))
     }
     if not labels:
         return []

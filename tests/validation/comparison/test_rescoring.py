@@ -138,6 +138,10 @@ CHANGES = {
     "one label removed": (OLD_LABELS[1:], "1 label removed"),
     "one grade changed": ([make_label("gripper", "hinge", 2), *OLD_LABELS[1:]], "1 label regraded"),
     "a grade set to 0": ([make_label("gripper", "hinge", 0), *OLD_LABELS[1:]], "1 label regraded"),
+    "a section taken out of a page": (
+        [{"page": "docs/gripper.md"}, make_label("gripper", "hinge", 0), *OLD_LABELS[1:]],
+        "1 label added, 1 regraded",
+    ),
     "a second judge": (
         [*OLD_LABELS, make_label("gripper", "hinge", 0, judge="ann")],
         "1 label added",

@@ -358,6 +358,15 @@ class TestShortForm:
         assert {query.query_type for query in short.queries} == {"specific"}
         assert (short.version, short.name) == (1, "golden")
 
+    def test_short_form_names_a_page_with_a_number_sign_by_its_escape(self) -> None:
+        labels = ["docs/c%23.md", "docs/c%23.md#types", "https://book.example/c%23#types"]
+        (query,) = GoldenSet.model_validate({"queries": [{"text": "a", "labels": labels}]}).queries
+        assert [(label.page, label.url, label.anchor) for label in query.labels] == [
+            ("docs/c#.md", None, None),
+            ("docs/c#.md", None, "types"),
+            (None, "https://book.example/c%23#types", None),
+        ]
+
     def test_short_form_works_in_json(self) -> None:
         golden_set = parse_golden(
             '{"queries": [{"text": "What is a node?", "labels": "docs/a.md#b"}]}', "set.json"

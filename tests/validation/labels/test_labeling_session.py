@@ -350,6 +350,15 @@ class TestSession:
         assert [both.first for both in pair.disagreements] == [0, 1]
         assert session.breadcrumbs[pair.disagreements[0].passage.name] == "nodes › Part 0"
 
+    def test_judgment_without_a_name_overrides_the_label_on_its_page(self, path: Path) -> None:
+        labels = [{"page": "docs/nodes.md"}, {"page": "docs/nodes.md", "anchor": "part-1", "grade": 1}]
+        dump_golden(GoldenSet.model_validate({"queries": [{"text": "a", "labels": labels}]}), path)
+        session = LabelingSession.open(FixedRankings({"a": {"hybrid": [0, 1, 2]}}), str(path))
+        session.judge(session.find("a", CHUNKS[0].chunk_id), 0, None)
+        for reopened in (session, LabelingSession.open(FixedRankings(), str(path))):
+            grades = {passage.name: by_judge[None] for passage, by_judge in reopened.grades().items()}
+            assert [grades[chunk.chunk_id] for chunk in CHUNKS[:3]] == [0, 1, 2]
+
     def test_log_lines_are_plain_json(self, session: LabelingSession, path: Path) -> None:
         session.judge(next_passage(session, None), 1, None)
         (line,) = JudgmentLog.for_golden_file(path).path.read_text(encoding="utf-8").splitlines()

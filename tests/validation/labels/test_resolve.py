@@ -478,7 +478,7 @@ class TestChunks:
 
 
 class TestJudgments:
-    def test_highest_label_on_a_chunk_counts(self) -> None:
+    def test_highest_of_equally_specific_labels_counts(self) -> None:
         labels = (
             Label(page="docs/topics.md", grade=0),
             Label(page="docs/topics.md", quote="A queue", grade=1),
@@ -489,6 +489,38 @@ class TestJudgments:
             query = resolve_query(BOOK, *order)
             assert query.judgments == {queues.chunk_id: 2, limits.chunk_id: 0}
             assert len(query.relevant_spans) == 2
+
+    @pytest.mark.parametrize(
+        ("fields", "grade"),
+        [
+            ([{"grade": 2}, {"anchor": "limits", "grade": 0}], 0),
+            ([{"grade": 2}, {"quote": "None at all.", "grade": 0}], 0),
+            ([{"grade": 0}, {"quote": "None at all.", "grade": 1}], 1),
+            ([{"anchor": "limits", "grade": 2}, {"quote": "None at all.", "grade": 1}], 1),
+            ([{"anchor": "limits", "grade": 2}, {"chunk": TOPICS.chunks[1].chunk_id, "grade": 0}], 0),
+            ([{"anchor": "limits", "grade": 0}, {"quote": "None at all.", "grade": 0}], 0),
+            ([{"anchor": "limits", "grade": 0}, {"anchor": "limits", "grade": 1}], 1),
+            ([{"grade": 2}, {"anchor": "limits", "chunk": "gone", "grade": 0}, {"anchor": "limits"}], 2),
+        ],
+    )
+    def test_most_specific_label_on_a_chunk_counts(self, fields: list[dict[str, Any]], grade: int) -> None:
+        """A passage before a section, and a section before the page; the highest grade of equal ones."""
+        for order in permutations([Label(page="docs/topics.md", **label) for label in fields]):
+            query = resolve_query(BOOK, *order)
+            assert query.judgments[TOPICS.chunks[1].chunk_id] == grade
+            limits = [span for span in query.relevant_spans if span.overlaps(TOPICS.chunks[1])]
+            assert bool(limits) == bool(grade)
+
+    def test_anchor_in_an_address_is_as_specific_as_one_beside_it(self) -> None:
+        url = TOPICS.url
+        query = resolve_query(BOOK, Label(url=url), Label(url=f"{url}#limits", grade=0))
+        assert query.judgments == {TOPICS.chunks[0].chunk_id: 2, TOPICS.chunks[1].chunk_id: 0}
+
+    def test_labels_of_judged_pages_are_equally_specific(self) -> None:
+        """A passage that does not help makes no page irrelevant."""
+        passage = Label(page="docs/topics.md", quote="A queue", grade=0)
+        query = resolve_query(BOOK, Label(page="docs/topics.md"), passage, unit="page")
+        assert query.judgments == {TOPICS.document_id: 2}
 
     @pytest.mark.parametrize(
         ("grades", "median"),

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...validation.labels.agreement import Judge, PairAgreement
+    from ...validation.labels.agreement import PairAgreement
     from ...validation.labels.labeling_session import LabelingProgress, LabelingSession, PooledPassage
+    from ...validation.labels.votes import Judge
 
 GRADES = ("0", "1", "2")
 INDENT = 4

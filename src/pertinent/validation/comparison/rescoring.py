@@ -7,7 +7,6 @@ result can't be recognised, the query is not scored, and the reason says so: not
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,6 +14,7 @@ from typing import Literal
 from ..._internal.messages import format_count
 from .. import metrics
 from ..integrity import hash_text
+from ..labels.votes import Vote, merge_votes
 from ..metrics import MEASURES, SPAN_RECALL, Measure
 from ..report import SearchResult, TestCase, ValidationReport
 from ..scoring import evaluate_lists, label_ranking, measures_results, seed_figures
@@ -50,7 +50,7 @@ class ListScores:
 class _LocatedLabel:
     """A current label, located in the baseline run."""
 
-    label: StoredLabel
+    vote: Vote
     spans: Sequence[StoredSpan]
     texts: frozenset[str]
     """The hashes of the chunks that cover it."""
@@ -111,13 +111,15 @@ class Rescorer:
     def _locate_label(self, label: StoredLabel) -> _LocatedLabel:
         old = self._baseline.label_locations.get(label.key)
         if old is not None:
-            return _LocatedLabel(label, old.spans, _texts_at(old, self._baseline), complete=True)
+            vote = Vote(label.judge, old.specificity, label.grade)
+            return _LocatedLabel(vote, old.spans, _texts_at(old, self._baseline), complete=True)
         new = self._current.label_locations[label.key]
+        vote = Vote(label.judge, new.specificity, label.grade)
         if self._by_page:
-            return _LocatedLabel(label, new.spans, frozenset(), complete=True)
+            return _LocatedLabel(vote, new.spans, frozenset(), complete=True)
         matches = {span.document_id: self._match_page(span.document_id) for span in new.spans}
         return _LocatedLabel(
-            label,
+            vote,
             [span for span in new.spans if matches[span.document_id] != "unknown"],
             _texts_at(new, self._current),
             complete=all(match == "same chunks" for match in matches.values()),
@@ -137,13 +139,12 @@ class Rescorer:
         return on_edited_page and result.content_hash not in self._current_texts
 
     def _judge(self, results: Sequence[StoredPassage], labels: Sequence[_LocatedLabel]) -> dict[str, int]:
-        """The grade of each text, or page, that a label covers: the lower median of the judges."""
-        votes: dict[str, dict[str | None, int]] = defaultdict(dict)
-        for located in labels:
-            judge, grade = located.label.judge, located.label.grade
-            for judged_id in self._find_covered(results, located):
-                votes[judged_id][judge] = max(grade, votes[judged_id].get(judge, 0))
-        return {judged_id: metrics.median_grade(grades.values()) for judged_id, grades in votes.items()}
+        """The grade of each text, or page, that a label covers."""
+        return merge_votes(
+            (judged_id, located.vote)
+            for located in labels
+            for judged_id in self._find_covered(results, located)
+        )
 
     def _find_covered(self, results: Sequence[StoredPassage], label: _LocatedLabel) -> set[str]:
         """The ids of the pages, or texts, that a label covers."""

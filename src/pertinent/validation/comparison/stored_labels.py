@@ -16,6 +16,7 @@ from ...types import Chunk
 from ..golden.golden_set import Label
 from ..integrity import hash_text
 from ..labels.resolve import ResolvedQuery
+from ..labels.votes import Specificity
 from ..runner import QueryOutcome
 from ..scoring import Case
 from ..target import PageView
@@ -70,6 +71,9 @@ class LabelLocation(StoredModel):
     """What all labels with one key point at, and where that was found in this run."""
 
     description: str = Field(description="What the labels point at, for messages")
+    specificity: Specificity = Field(
+        description="0 if the labels are on a page, 1 on a section, 2 on a passage; the most specific counts"
+    )
     spans: list[StoredSpan] = Field(description="Where it was found; empty if it is lost")
     chunk_ids: list[str] = Field(description="The chunks that cover it; see `passages`")
 
@@ -90,6 +94,7 @@ def store_label_locations(cases: Iterable[Case]) -> dict[str, LabelLocation]:
         for label in case.resolved.labels:
             locations[_label_key(label.label)] = LabelLocation(
                 description=label.label.location,
+                specificity=label.specificity,
                 spans=[StoredSpan(**span._asdict()) for span in label.spans],
                 chunk_ids=[chunk_id for chunk_id in label.chunk_ids if chunk_id in case.resolved.judgments],
             )

@@ -45,11 +45,15 @@ def expand_labels(value: Any) -> Any:
 
 
 def _expand_label(text: str) -> dict[str, str]:
-    """Expand `https://book.example/docs/topics#qos` or `docs/topics.md#qos` to a label's fields."""
+    """Expand `https://book.example/docs/topics#qos` or `docs/topics.md#qos` to a label's fields.
+
+    As in an address, `%23` is a # in the name of a page.
+    """
     if "://" in text:
         return {"url": text}
     page, mark, anchor = text.rpartition("#")
-    return {"page": page, "anchor": anchor} if mark else {"page": text}
+    fields = {"page": (page if mark else text).replace("%23", "#")}
+    return {**fields, "anchor": anchor} if mark else fields
 
 
 def check_finite(value: JsonValue) -> JsonValue:

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from ..statistics import weighted_kappa
+from .votes import Judge
 
 
 class Passage(NamedTuple):
@@ -19,9 +20,6 @@ class Passage(NamedTuple):
     name: str
     """The id of the chunk or, where a golden set judges pages, of the page."""
 
-
-Judge = str | None
-"""A judge's name; None stands for the golden file, and for judges who gave no name."""
 
 GradesByPassage = Mapping[Passage, Mapping[Judge, int]]
 """The grade that each judge gave each passage."""

@@ -18,7 +18,7 @@ from ...types import Chunk, SearchOptions
 from ..golden import formats
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from ..target import PageView, ValidationTarget
-from .agreement import GradesByPassage, Judge, Passage
+from .agreement import GradesByPassage, Passage
 from .judgments import (
     Judgment,
     JudgmentLog,
@@ -29,6 +29,7 @@ from .judgments import (
 )
 from .pinning import label_chunk
 from .resolve import ResolvedLabel, resolve_labels
+from .votes import Judge, Specificity, Vote, merge_by_judge
 
 POOL_DEPTH = 10
 """How many results of each ranking are pooled."""
@@ -169,8 +170,8 @@ class LabelingSession:
     log: JudgmentLog
     candidates: Mapping[tuple[str, str], PooledPassage]
     """The passages by the ids of query and chunk."""
-    file_grades: GradesByPassage
-    """The grades in the golden file."""
+    file_votes: Sequence[tuple[Passage, Vote]]
+    """What the labels of the golden file say."""
     covered: Mapping[str, tuple[str, ...]]
     """The passages that each earlier judgment covers, by its id."""
     breadcrumbs: Mapping[str, str]
@@ -201,13 +202,13 @@ class LabelingSession:
         chosen = golden if query is None else _select_query(golden, query)
         log = JudgmentLog.for_golden_file(spec)
         pages = list(target.pages())
-        file_grades, covered = _resolve_judgments(golden, log.read_effective(), pages, str(log.path))
+        file_votes, covered = _resolve_judgments(golden, log.read_effective(), pages, str(log.path))
         passages = pool_passages(target, chosen, advance) if pooled else ()
         return cls(
             golden=golden,
             log=log,
             candidates={(passage.query.id, passage.chunk.chunk_id): passage for passage in passages},
-            file_grades=file_grades,
+            file_votes=file_votes,
             covered=covered,
             breadcrumbs=_list_breadcrumbs(pages, golden.unit),
         )
@@ -264,13 +265,14 @@ class LabelingSession:
         return Label(grade=grade, page=chunk.source_path or chunk.document_id, judge=judge, note=note)
 
     def _merge_grades(self, judgments: Sequence[Judgment]) -> GradesByPassage:
-        grades = defaultdict(
-            dict, {passage: dict(by_judge) for passage, by_judge in self.file_grades.items()}
-        )
-        for judgment in judgments:
-            if judgment.label is not None:
-                _add_grade(grades, judgment.query, self._passage_names(judgment), judgment.label)
-        return grades
+        specificity = Specificity.PAGE if self.golden.unit == "page" else Specificity.PASSAGE
+        votes = [
+            (Passage(judgment.query, name), Vote(judgment.label.judge, specificity, judgment.label.grade))
+            for judgment in judgments
+            if judgment.label is not None
+            for name in self._passage_names(judgment)
+        ]
+        return merge_by_judge([*self.file_votes, *votes])
 
     def _passage_names(self, judgment: Judgment) -> tuple[str, ...]:
         if judgment.id in self.covered:
@@ -282,10 +284,10 @@ class LabelingSession:
 
 def _resolve_judgments(
     golden: GoldenSet, judgments: Sequence[Judgment], pages: Sequence[PageView], where: str
-) -> tuple[GradesByPassage, dict[str, tuple[str, ...]]]:
-    """Resolve the labels of the golden file to grades, and those of judgments to the passages they cover."""
+) -> tuple[list[tuple[Passage, Vote]], dict[str, tuple[str, ...]]]:
+    """Resolve the labels of the golden file to votes, and those of judgments to the passages they cover."""
     resolved = resolve_labels(merge_judgments(golden, judgments, where), pages)
-    file_grades: dict[Passage, dict[Judge, int]] = defaultdict(dict)
+    file_votes: list[tuple[Passage, Vote]] = []
     by_query: dict[str, list[Judgment]] = defaultdict(list)
     for judgment in judgments:
         if judgment.label is not None:
@@ -294,18 +296,11 @@ def _resolve_judgments(
     for query in golden.queries:
         labels = resolved[query.id].labels
         for label in labels[: len(query.labels)]:
-            _add_grade(file_grades, query.id, _covered_names(label, golden.unit), label.label)
+            names = _covered_names(label, golden.unit)
+            file_votes += [(Passage(query.id, name), label.vote) for name in names]
         for judgment, label in zip(by_query[query.id], labels[len(query.labels) :], strict=True):
             covered[judgment.id] = _covered_names(label, golden.unit)
-    return file_grades, covered
-
-
-def _add_grade(
-    grades: Mapping[Passage, dict[Judge, int]], query: str, names: Iterable[str], label: Label
-) -> None:
-    for name in names:
-        by_judge = grades[Passage(query, name)]
-        by_judge[label.judge] = max(label.grade, by_judge.get(label.judge, 0))
+    return file_votes, covered
 
 
 def _covered_names(label: ResolvedLabel, unit: Unit) -> tuple[str, ...]:

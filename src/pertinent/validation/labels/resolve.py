@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -21,7 +21,6 @@ from ..._internal.messages import format_count, format_list
 from ...identity import canonical_url
 from ...types import SECTION_SEPARATOR, Chunk, find_shared_ids
 from ..golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
-from ..metrics import median_grade
 from ..target import NoVerdict, PageView
 from .page_names import share_page_name
 from .quotes import (
@@ -33,6 +32,7 @@ from .quotes import (
     readings_of,
     shortest_spans,
 )
+from .votes import Specificity, Vote, merge_votes
 
 LabelStatus = Literal["exact", "relocated", "ambiguous", "lost"]
 
@@ -52,8 +52,14 @@ class ResolvedLabel:
     """The chunks that cover the spans."""
     detail: str = ""
     """Why the status is not exact."""
+    specificity: Specificity = Specificity.PAGE
     covered_sections: int = 0
     """The number of sections if the label is on a whole page, else 0."""
+
+    @property
+    def vote(self) -> Vote:
+        """What the label says about all that it covers."""
+        return Vote(self.label.judge, self.specificity, self.label.grade)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +178,7 @@ class _Match(NamedTuple):
 
 def _resolve_query(query: GoldenQuery, corpus: _Corpus) -> ResolvedQuery:
     labels = tuple(_resolve_label(label, corpus) for label in query.labels)
-    judgments = _merge_grades(labels, corpus)
+    judgments = merge_votes(_list_votes(labels, corpus))
     names: dict[str, str] = {}
     relevant_spans: dict[TextSpan, None] = {}
     for label in labels:
@@ -189,17 +195,14 @@ def _resolve_query(query: GoldenQuery, corpus: _Corpus) -> ResolvedQuery:
     return ResolvedQuery(query.id, labels, judgments, tuple(relevant_spans), names, copies)
 
 
-def _merge_grades(labels: Iterable[ResolvedLabel], corpus: _Corpus) -> dict[str, int]:
-    """Merge labels to one grade per chunk, or page: a judge's highest, and the lower median of judges."""
-    votes: dict[str, dict[str | None, int]] = defaultdict(dict)
+def _list_votes(labels: Iterable[ResolvedLabel], corpus: _Corpus) -> Iterator[tuple[str, Vote]]:
+    """List the votes of the labels on each chunk, or page."""
     for label in labels:
-        judge, grade = label.label.judge, label.label.grade
         for span in label.spans:
             chunks = corpus.by_id[span.document_id].chunks_covering(span)
             ids = [copy.chunk_id for chunk in chunks for copy in corpus.find_copies(chunk)]
             for judged_id in [span.document_id] if corpus.unit == "page" else ids:
-                votes[judged_id][judge] = max(grade, votes[judged_id].get(judge, 0))
-    return {judged_id: median_grade(grades.values()) for judged_id, grades in votes.items()}
+                yield judged_id, label.vote
 
 
 def _resolve_label(label: Label, corpus: _Corpus) -> ResolvedLabel:
@@ -210,7 +213,8 @@ def _resolve_label(label: Label, corpus: _Corpus) -> ResolvedLabel:
     chunks = [chunk for span in spans for chunk in corpus.by_id[span.document_id].chunks_covering(span)]
     chunk_ids = tuple(dict.fromkeys(chunk.chunk_id for chunk in chunks))
     sections = len({chunk.anchor for chunk in chunks}) if _covers_page(label) else 0
-    return ResolvedLabel(label, status, tuple(spans), chunk_ids, detail, sections)
+    specificity = _specificity_of(label, corpus)
+    return ResolvedLabel(label, status, tuple(spans), chunk_ids, detail, specificity, sections)
 
 
 def _match_label(label: Label, corpus: _Corpus) -> _Match:
@@ -252,6 +256,13 @@ def _anchor_of(label: Label) -> str:
 
 def _covers_page(label: Label) -> bool:
     return not (label.chunk or label.span or label.quote or _anchor_of(label))
+
+
+def _specificity_of(label: Label, corpus: _Corpus) -> Specificity:
+    if corpus.unit == "page" or _covers_page(label):
+        return Specificity.PAGE
+    is_section = _anchor_of(label) and not label.quote and label.chunk not in corpus.chunks
+    return Specificity.SECTION if is_section else Specificity.PASSAGE
 
 
 def _match_anchor(label: Label, anchor: str, pages: Sequence[IndexedPage], corpus: _Corpus) -> _Match:

@@ -6,7 +6,7 @@ import math
 import sys
 from datetime import UTC, datetime
 
-from ..acceptance_checks import AcceptanceCheck
+from ..acceptance_checks import FALSE_POSITIVES, AcceptanceCheck
 
 UNKNOWN = "–"
 MILLISECONDS_PER_SECOND = 1000.0
@@ -47,7 +47,7 @@ def format_check_value(check: AcceptanceCheck) -> str:
     """Format the value of an acceptance check: a percentage where it is a share, else a count."""
     if check.value is None:
         return "nothing to check"
-    is_share = "%" in check.target or check.name == "queries without an answer"
+    is_share = "%" in check.target or check.name == FALSE_POSITIVES
     return format_share(check.value, 1) if is_share else f"{check.value:,g}"
 
 

@@ -588,6 +588,17 @@ def test_typing_the_name_of_a_page_finds_it_first(engine: Engine) -> None:
         assert hit.chunk.slug in typed.lower() or hit.chunk.slug[:4] == typed.lower()[:4], typed
 
 
+def test_short_list_is_the_beginning_of_the_list_of_20(workspace: Workspace) -> None:
+    indexer = workspace.create_indexer(NoProgress())
+    pages = [page(f"page-{n}", {"": f"Robot wrist {n}." + " The robot wrist." * 4}) for n in range(60)]
+    # Its name makes it the best, but each side has 60 better passages.
+    text = "Some " + " ".join(f"word{n}" for n in range(100))
+    pages.append(page("last", {"Robot wrist": text}, title="Robot wrist"))
+    indexer.apply(indexer.plan(InMemorySource(*pages)))
+    lists = {top_k: search(workspace.engine(), "robot wrist", top_k=top_k).hits for top_k in (5, 20)}
+    assert lists[5] == lists[20][:5]
+
+
 def test_scores_do_not_depend_on_top_k(workspace: Workspace) -> None:
     # No two chunks have equal raw scores: which of them the index proposes would be arbitrary.
     pages = [

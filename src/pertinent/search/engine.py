@@ -31,8 +31,8 @@ from .suggest import suggest
 from .terms import Analyzer
 from .timed_catalog import TimedCatalog
 
-CANDIDATES_PER_HIT = 4
-"""How many candidates each side proposes for each hit of the list."""
+CANDIDATES_PER_HIT = 2
+"""How many candidates each side proposes for each hit; lists of up to 25 all have `CANDIDATES`."""
 
 WIDENING = 4
 """The factor by which the number of candidates grows when too few of them can be listed."""

@@ -494,9 +494,8 @@ def test_formulas_name_every_feature() -> None:
     assert FORMULAS["lexical"] == "lexical"
 
 
-def test_select_excludes_hits_without_the_quoted_words() -> None:
+def test_hits_without_the_quoted_words_are_not_kept() -> None:
     chunks: dict[PointId, StoredPoint] = {1: make_chunk("a", text="best effort"), 2: make_chunk("b")}
     ranked = rank(Candidates([1, 2], [0.5, 0.9], None), chunks, "dense", "", BOOK, CosineScale())
-    selection = select(ranked, SearchOptions(), Phrases(["best effort"]))
-    assert [hit.point_id for hit in selection.hits] == [1]
-    assert [excluded.reason for excluded in selection.excluded] == ["it does not have the quoted words"]
+    assert [hit.point_id for hit in ranked.keep(Phrases(["best effort"])).hits] == [1]
+    assert ranked.keep(Phrases([])) == ranked

@@ -22,7 +22,7 @@ from ..types import NO_RERANKER, Answer, Chunk, DamagedPoint, Filters, Hit, Rank
 from .book_words import BookWords
 from .book_words_cache import BookWordsCache
 from .cosine_scale import KNOWN_SCALES, SAMPLE, CosineScale, estimate_scale
-from .phrases import NO_PHRASES, Phrases
+from .phrases import Phrases
 from .query_vector import normalize_vector
 from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
 from .reranking import Reranking
@@ -31,8 +31,8 @@ from .suggest import suggest
 from .terms import Analyzer
 from .timed_catalog import TimedCatalog
 
-CANDIDATES_PER_HIT = 4
-"""How many candidates each side proposes for each hit of the list."""
+CANDIDATES_PER_HIT = 2
+"""How many candidates each side proposes for each hit; lists of up to 25 all have `CANDIDATES`."""
 
 WIDENING = 4
 """The factor by which the number of candidates grows when too few of them can be listed."""
@@ -236,23 +236,25 @@ class Engine:
         ranked, has_more = rank_candidates()
         timer.lap("searched")
         phrases = Phrases(query.phrases)
-        selected = select(ranked, options, phrases)
+        selected = select(ranked.keep(phrases), options)
         while len(selected.hits) < options.top_k and has_more and limit < MAX_CANDIDATES:
             # The few passages that have a phrase may be far down, and still reach the threshold.
             if not phrases and not ranked.all_reach(options.threshold):
                 break
             limit = min(limit * WIDENING, MAX_CANDIDATES)
             ranked, has_more = rank_candidates()
-            selected = select(ranked, options, phrases)
-        if phrases and not any(phrases.are_in(hit.chunk) for hit in ranked.hits):
-            phrases, notes = NO_PHRASES, (*notes, NO_PHRASE)
+            selected = select(ranked.keep(phrases), options)
+        if ranked.keep(phrases).hits:
+            ranked = ranked.keep(phrases)
+        elif phrases:
+            notes = (*notes, NO_PHRASE)
             selected = select(ranked, options)
         rerank_share = 0.0
         if reranking is not None:
             rerank_timer = StageTimer()
             try:
-                ranked = reranking.apply(ranked, query.text, options, phrases)
-                selected = select(ranked, options, phrases)
+                ranked = reranking.apply(ranked, query.text, options)
+                selected = select(ranked, options)
                 rerank_share = reranking.share
             except RerankerError:
                 notes = (*notes, NO_RERANKER)

@@ -53,9 +53,6 @@ class Phrases:
         return all(sequence in words for sequence in self._sequences)
 
 
-NO_PHRASES = Phrases(())
-
-
 def find_verbatim(query: str, chunks: Sequence[Chunk | None], lexical: Sequence[float]) -> Iterator[int]:
     """Find the chunks whose text has the whole query, and yield their numbers.
 

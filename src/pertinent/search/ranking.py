@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import NamedTuple, TypeVar
 
@@ -40,7 +40,7 @@ from .bm25 import MAX_WEIGHT
 from .book_words import BookWords
 from .cosine_scale import CosineScale
 from .name_matcher import NameMatcher
-from .phrases import NO_PHRASES, Phrases, find_verbatim
+from .phrases import Phrases, find_verbatim
 
 Column = NDArray[np.float64]
 """A feature of all candidates."""
@@ -107,6 +107,12 @@ class Ranked:
         """Say whether every candidate has at least this score, so that further ones might too."""
         scores = [*(hit.score for hit in self.hits), *(score for score, _ in self.damaged)]
         return min(scores, default=0.0) >= threshold
+
+    def keep(self, phrases: Phrases) -> Ranked:
+        """Return the list without the hits that lack a quoted phrase."""
+        if not phrases:
+            return self
+        return replace(self, hits=[hit for hit in self.hits if phrases.are_in(hit.chunk)])
 
 
 class Selection(NamedTuple):
@@ -325,7 +331,7 @@ def _compute_highest_bm25(query: str, book: BookWords) -> float:
     return MAX_WEIGHT * book.weigh_terms(terms) or MAX_WEIGHT
 
 
-def select(ranked: Ranked, options: SearchOptions, phrases: Phrases = NO_PHRASES) -> Selection:
+def select(ranked: Ranked, options: SearchOptions) -> Selection:
     """Choose the hits to list, and give the reason for each of the best candidates that are not listed.
 
     A passage that several pages share (a partial, a licence) is listed once, from its best page.
@@ -338,8 +344,6 @@ def select(ranked: Ranked, options: SearchOptions, phrases: Phrases = NO_PHRASES
         page = hit.chunk.document_id
         if hit.score < options.threshold:
             reason = f"score {hit.score:.3f} is below the threshold {options.threshold:g}"
-        elif not phrases.are_in(hit.chunk):
-            reason = "it does not have the quoted words"
         elif options.distinct and hit.chunk.text in texts:
             reason = "its text is that of a better hit, word for word"
         elif options.per_page is not None and hits_of_page[page] >= options.per_page:

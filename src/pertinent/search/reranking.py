@@ -14,7 +14,6 @@ from .._internal.timed_calls import TimedCalls
 from ..errors import RerankerError
 from ..ports import Reranker
 from ..types import Chunk, Hit, PointId, SearchOptions
-from .phrases import Phrases
 from .ranking import Ranked, select
 
 
@@ -40,9 +39,9 @@ class Reranking:
         """Return what identifies the reranking, for reports."""
         return f"{self.reranker.name} depth={self.depth} share={self.share:g}"
 
-    def apply(self, ranked: Ranked, query: str, options: SearchOptions, phrases: Phrases) -> Ranked:
+    def apply(self, ranked: Ranked, query: str, options: SearchOptions) -> Ranked:
         """Rerank the best passages that can be listed; raise RerankerError if the reranker fails."""
-        best = select(ranked, replace(options, top_k=self.depth, threshold=0.0), phrases).hits
+        best = select(ranked, replace(options, top_k=self.depth, threshold=0.0)).hits
         if not best:
             return ranked
         relevances = self.score(query, [join_passage(hit.chunk) for hit in best])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import pytest
 
 import pertinent
 from pertinent import Filters, Pertinent
+from pertinent._internal.process_name import name_process
 from pertinent.errors import (
     FingerprintMismatch,
     IndexFailure,
@@ -517,9 +519,12 @@ def test_reindex_is_refused_while_another_process_holds_the_index(library: Perti
     library.workspace.index()
     command = [str(Path(sys.executable).with_name("pertinent")), "reindex"]
     options = ["--folder", str(tmp_path / "data"), "--embedder", "testing:hashed-words"]
-    second = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
-    assert second.returncode == 3
-    assert "another process" in second.stderr
+    environment = {**os.environ, "PERTINENT_LOCK_TIMEOUT": "0"}
+    second = subprocess.run(
+        [*command, *options], capture_output=True, text=True, check=False, env=environment
+    )
+    assert second.returncode == 1
+    assert f"gave up after 0 s: {name_process()} has this index open" in second.stderr
     assert library.search("revolute joint").hits
 
 

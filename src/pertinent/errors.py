@@ -82,7 +82,7 @@ class SyncRefused(PertinentError):
 
 
 class LockTimeout(SyncRefused):
-    """Another process has held the write lock for longer than `lock_timeout`."""
+    """Another process has written to the index, or had it open, for longer than `lock_timeout`."""
 
 
 class FingerprintMismatch(PertinentError):
@@ -122,7 +122,12 @@ class IndexOutdated(IndexFailure):
 
 
 class IndexLocked(IndexFailure):
-    """Another process has the embedded index open."""
+    """Another process, or another Pertinent in this one, has the embedded index open."""
+
+    def __init__(self, message: str, holder: str = "") -> None:
+        super().__init__(message)
+        self.holder = holder
+        """The name of the process; empty if it is unknown."""
 
 
 class CatalogFailure(StoreError):

@@ -73,14 +73,23 @@ def held(indexed: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("held")
-def test_index_locked_by_another_process_exits_with_3(run: Run, docs: Path) -> None:
-    for command in (["search", "nodes"], ["index", str(docs)]):
-        result = run(*command, exits=3)
-        assert "another process" in result.stderr
-        assert result.stderr.count("\n") == 1
+def test_index_locked_by_another_process_exits_with_3(run: Run) -> None:
+    result = run("search", "nodes", exits=3)
+    assert "another process" in result.stderr
+    assert result.stderr.count("\n") == 1
     doctor = run("doctor", exits=3)
     assert "another process" in " ".join(doctor.stdout.split())
     assert run("list").exit_code == 0
+
+
+@pytest.mark.usefixtures("held")
+def test_index_gives_up_waiting_for_a_process_that_has_the_index_open(
+    run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERTINENT_LOCK_TIMEOUT", "0")
+    errors = " ".join(run("index", docs, exits=1).stderr.split())
+    assert re.search(r"Waiting for process \d+ on \S+, which has this index open", errors)
+    assert re.search(r"gave up after 0 s: process \d+ on \S+ has this index open; .* lock_timeout", errors)
 
 
 def test_failing_embedder_exits_with_3(run: Run, docs: Path, tmp_path: Path) -> None:

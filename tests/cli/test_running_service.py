@@ -317,6 +317,20 @@ def test_index_says_what_to_do(run: Run, server: Server, folders: Folders) -> No
         assert "pertinent serve --watch SOURCE" in result.stderr
 
 
+def test_reindex_with_other_settings_names_the_service(
+    run: Run, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERTINENT_LANGUAGE", "german")
+    assert f"the service at http://127.0.0.1:{server.port} has" in run("reindex", exits=3).stderr
+
+
+def test_doctor_says_the_same_as_index(run: Run, server: Server, folders: Folders) -> None:
+    message = run("index", folders.docs, exits=3).stderr.removeprefix("pertinent: ").strip()
+    assert f"the service at http://127.0.0.1:{server.port} has the index open" in message
+    checks = json.loads(run("doctor", "--json", exits=3).stdout)["checks"]
+    assert [check["findings"][0]["problem"] for check in checks if check["findings"]] == [message]
+
+
 @pytest.mark.usefixtures("indexed")
 def test_index_names_the_source_that_the_service_watches(run: Run, serve: Serve, docs: Path) -> None:
     serve("--watch", str(docs), "--base-url", "https://robots.example/docs")
@@ -344,12 +358,11 @@ class TestStaleFile:
         assert result.stderr == ""
 
     @pytest.mark.usefixtures("killed")
-    def test_lock_of_another_process_has_the_ordinary_message(self, run: Run, folders: Folders) -> None:
+    def test_lock_of_another_process_has_the_ordinary_message(self, run: Run) -> None:
         with hold_index() as process:
-            for command in (["search", "joint"], ["index", str(folders.docs)]):
-                result = run(*command, exits=3)
-                assert "another process" in result.stderr
-                assert result.stderr.count("\n") == 1
+            result = run("search", "joint", exits=3)
+            assert "another process" in result.stderr
+            assert result.stderr.count("\n") == 1
             process.kill()
 
     def test_service_of_another_folder_at_the_same_port_is_not_asked(

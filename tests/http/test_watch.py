@@ -6,13 +6,17 @@ import threading
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from pertinent._internal.process_name import name_process
 from pertinent.build import open_catalog
 from pertinent.errors import SyncRefused
-from pertinent.surfaces.http import watch
+from pertinent.surfaces.http import server, watch
 from pertinent.surfaces.library import Pertinent
+
+from ..servers.fixtures import Endpoint
 
 
 class Log:
@@ -28,6 +32,18 @@ class Log:
 
     def info(self, event: str, **fields: Any) -> None:
         self.events.append((event, fields["added"]))
+
+
+class Announcements(list[str]):
+    """What the service has announced; a function is run after each announcement."""
+
+    def __init__(self, after: Any = lambda: None) -> None:
+        super().__init__()
+        self._after = after
+
+    def __call__(self, message: str) -> None:
+        self.append(message)
+        self._after()
 
 
 @pytest.fixture
@@ -63,3 +79,55 @@ def test_refused_sync_is_not_retried(docs: Path, monkeypatch: pytest.MonkeyPatch
     log = Log()
     watch.watch_source(str(docs), refuse, threading.Event(), log)  # type: ignore[arg-type]
     assert log.events == [("sync failed", None)]
+
+
+def serve_without_listening(
+    monkeypatch: pytest.MonkeyPatch, pertinent: Pertinent, docs: Path, announce: Any
+) -> None:
+    """Run the server up to the point where it listens."""
+
+    class ListeningError(Exception):
+        """Ends the server."""
+
+    monkeypatch.setattr(server, "_listen", Mock(side_effect=ListeningError))
+    monkeypatch.setattr(server, "configure_logging", lambda: None)
+    with pytest.raises(ListeningError):
+        server.run_server(pertinent, watch=str(docs), base_url=None, follow_links=False, announce=announce)
+
+
+def test_first_sync_announces_whom_it_waits_for(
+    tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        Pertinent.open(tmp_path / "data", embedder="testing:hashed-words", lock_timeout=20) as pertinent,
+        closing(open_catalog(pertinent.workspace.settings)) as other,
+        ExitStack() as writing,
+    ):
+        writing.enter_context(other.write_lock(lambda: None))
+        announced = Announcements(after=writing.close)
+        serve_without_listening(monkeypatch, pertinent, docs, announced)
+        assert announced == [f"Waiting for {name_process()}, which is writing to this index"]
+        assert len(pertinent.pages()) == 1
+
+
+@pytest.mark.slow
+def test_index_on_a_server_is_served_while_another_process_writes(
+    tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch, qdrant: Endpoint, collection: str
+) -> None:
+    located: dict[str, Any] = {"qdrant_url": qdrant.url, "qdrant_api_key": qdrant.key}
+    located |= {"qdrant_collection": collection, "lock_timeout": 20}
+    with (
+        Pertinent.open(tmp_path / "data", embedder="testing:hashed-words", **located) as pertinent,
+        closing(open_catalog(pertinent.workspace.settings)) as other,
+    ):
+        pertinent.index(docs)
+        (docs / "hip.md").write_text("# Hip\n\nThe hip turns.\n")
+        announced = Announcements()
+        with other.write_lock(lambda: None):
+            serve_without_listening(monkeypatch, pertinent, docs, announced)
+        (message,) = announced
+        assert message.startswith(f"{name_process()} is writing to this index: it is served as it is")
+        assert [hit.chunk.title for hit in pertinent.search("knee").hits] == ["Knee"]
+        serve_without_listening(monkeypatch, pertinent, docs, announced)
+        assert announced == [message], "nobody writes any more"
+        assert len(pertinent.pages()) == 2

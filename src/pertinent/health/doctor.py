@@ -27,7 +27,7 @@ from ..errors import (
     StoreError,
 )
 from ..ports import Embedder, Fingerprint
-from ..settings import FROM_CALLER, LoadedSettings
+from ..settings import FROM_CALLER, LoadedSettings, Settings
 from ..types import Chunk, Filters, damaged_points, find_shared_ids, readable_chunks
 from ..workspace.outdated_index import check_commits
 from ..workspace.workspace import Workspace
@@ -106,6 +106,7 @@ class Doctor:
         load: Loads the settings; its errors become a finding.
         read_anchors: Reads the anchors of a page on the web, to check links; None leaves links out.
         progress: Receives the progress of checking links.
+        name_service: Says which service has an embedded index open, and what to do; None without one.
     """
 
     def __init__(
@@ -113,8 +114,9 @@ class Doctor:
         load: Callable[[], LoadedSettings],
         read_anchors: links.ReadAnchors | None = None,
         progress: Progress | None = None,
+        name_service: Callable[[Settings], str | None] = lambda _: None,
     ) -> None:
-        self._load = load
+        self._load, self._name_service = load, name_service
         self._read_anchors = read_anchors
         self._progress = progress or NoProgress()
         self._workspace: Workspace | None = None
@@ -184,6 +186,7 @@ class Doctor:
     def _check_settings(self) -> Result:
         loaded = self._load()
         self._workspace = Workspace(loaded.settings, accept_outdated=True)
+        self._workspace.builds.name_service = lambda: self._name_service(loaded.settings)
         origins = {
             "the command line" if origin == FROM_CALLER else origin for origin in loaded.origins.values()
         }

@@ -101,7 +101,8 @@ class Settings(BaseModel):
         SecretStr | None, Field(description="a PostgreSQL catalog; none means SQLite in the folder")
     ] = None
     lock_timeout: Annotated[
-        float, Field(ge=0, description="how many seconds to wait for another process that writes")
+        float,
+        Field(ge=0, description="how many seconds to wait for a process that writes or has the index open"),
     ] = 600.0
     database_timeout: Annotated[
         float, Field(gt=0, le=3600, description="how many seconds PostgreSQL has for a statement")

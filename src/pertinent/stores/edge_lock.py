@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from .._internal.process_name import name_process
 from ..errors import IndexLocked
 
 LOCK_NAME = "pertinent.lock"
@@ -33,6 +34,8 @@ class FolderLock:
             except BlockingIOError as error:
                 self.close()
                 raise make_lock_error(folder) from error
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, name_process().encode(), 0)
 
     def close(self) -> None:
         """Release the lock."""
@@ -44,9 +47,14 @@ class FolderLock:
 
 
 def make_lock_error(folder: Path) -> IndexLocked:
-    """Say that the index is open elsewhere, and what to do."""
+    """Say who has the index open, and what to do."""
+    holder = ""
+    with suppress(OSError):
+        holder = (folder / LOCK_NAME).read_text(encoding="utf-8", errors="replace")
+    owner = "another Pertinent in this process" if holder == name_process() else "another process"
     return IndexLocked(
-        f"another process, or another Pertinent in this one, has the index in {folder} open: wait for it to "
-        "end, or close it. One process at a time can open an embedded index. `pertinent serve` answers many "
-        "callers: if it runs, ask it with `PertinentClient(ADDRESS)`"
+        f"{owner} has the index in {folder} open ({holder or 'its name is unknown'}): wait for it to end, or "
+        "close it. One process at a time can open an embedded index. `pertinent serve` answers many callers: "
+        "if it runs, ask it with `PertinentClient(ADDRESS)`",
+        holder,
     )

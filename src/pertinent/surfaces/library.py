@@ -21,6 +21,7 @@ from ..workspace.dry_run import open_for_planning
 from ..workspace.reindex import drop_previous, reindex, rollback
 from ..workspace.workspace import Workspace
 from .page_view import read_page
+from .running_service import name_service
 from .search_filters import make_options
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Pertinent(ClosedAtExit):
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
+        workspace.builds.name_service = lambda: name_service(workspace.settings)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str] | None = None, **settings: Any) -> Self:
@@ -72,8 +74,7 @@ class Pertinent(ClosedAtExit):
     ) -> SyncPlan:
         """Return what `index` would do, without changing the index.
 
-        The options are those of `index`, except `allow_shrink`. A crawl still updates its cache of fetched
-        pages.
+        The options are those of `index`, except `allow_shrink`. A crawl still updates its cache of pages.
 
         Examples:
             >>> plan = pertinent.plan("docs/")

@@ -139,14 +139,34 @@ def find_service(settings: Settings, warn: Callable[[str], None]) -> RunningServ
         settings: The settings that name the index.
         warn: Receives a message about a file that can't be used.
     """
+    service = _find_owner(settings, warn)
+    if service is None or service.embedder != settings.embedder:
+        return None
+    return service if settings.language in (None, service.language) else None
+
+
+def _find_owner(settings: Settings, warn: Callable[[str], None]) -> RunningService | None:
+    """Return the service that has the embedded index open, whatever its embedder and language."""
     if settings.qdrant_url is not None:
         return None
     service = _read_address(settings.folder / FILE_NAME, warn)
-    if service is None or service.embedder != settings.embedder:
+    return service if service is not None and _answers(service) else None
+
+
+def name_service(settings: Settings) -> str | None:
+    """Say which service has the embedded index open, and what to do; None without one."""
+    service = _find_owner(settings, lambda _: None)
+    if service is None:
         return None
-    if settings.language not in (None, service.language):
-        return None
-    return service if _answers(service) else None
+    syncs = (
+        f"It indexes {service.watches} by itself whenever a file changes"
+        if service.watches
+        else "To index while it runs, start it with `pertinent serve --watch SOURCE`"
+    )
+    return (
+        f"the service at {service.url} has the index open. {syncs}. For anything else, stop the service "
+        "(Ctrl-C) and run this again"
+    )
 
 
 def describe_reranking(settings: Settings) -> str | None:

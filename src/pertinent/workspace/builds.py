@@ -24,6 +24,10 @@ class IndexBuilds:
     """Whether the builds are on a server, which may just be slow; a local folder that fails is damaged."""
     previous: dict[int, VectorIndex] = field(default_factory=dict)
     """Builds that were replaced while open, by number."""
+    name_service: Callable[[], str | None] = lambda: None
+    """Says which service has the embedded index open, and what to do; None without one."""
+    wait: Callable[[IndexLocked], None] | None = None
+    """Called repeatedly while another process has the embedded index open; set while this one writes."""
 
     def has_build(self, number: int) -> bool:
         """Whether a build of this number exists."""
@@ -36,8 +40,18 @@ class IndexBuilds:
             self.builds.use(current.build)
 
     def open(self, fingerprint: Fingerprint) -> VectorIndex:
-        """Open the build of the fingerprint."""
-        return self.previous.pop(fingerprint.build, None) or self.builds.open(fingerprint)
+        """Open the build of the fingerprint, for a writer as soon as no other process has it open."""
+        opened = self.previous.pop(fingerprint.build, None)
+        while opened is None:
+            try:
+                opened = self.builds.open(fingerprint)
+            except IndexLocked as error:
+                if advice := self.name_service():
+                    raise IndexLocked(advice, error.holder) from error
+                if self.wait is None:
+                    raise
+                self.wait(error)
+        return opened
 
     def begin(self, settings: Fingerprint) -> tuple[Fingerprint, VectorIndex]:
         """Return a build to fill: an interrupted one with the same settings, or a new one."""

@@ -28,7 +28,7 @@ from ..search.reranking import Reranking
 from ..settings import Settings
 from ..types import Chunk
 from .builds import IndexBuilds
-from .lock_wait import LockWait, wait_for_index
+from .lock_wait import hold_write_lock
 from .missing_index import explain_lost_chunks, explain_missing_index
 from .models import Models
 from .outdated_index import check_commits
@@ -58,8 +58,8 @@ class Workspace:
         self._source_language: str | None = None
         self._number = 0
         """The number of the open build."""
-        self._builds = build.open_builds(settings, lambda: self.writable_catalog().catalog_id())
-        self.builds = IndexBuilds(self._builds, self.writable_catalog, remote=settings.qdrant_url is not None)
+        builds = build.open_builds(settings, lambda: self.writable_catalog().catalog_id())
+        self.builds = IndexBuilds(builds, self.writable_catalog, remote=settings.qdrant_url is not None)
         self._closed = False
         self._writing = threading.Lock()
 
@@ -175,7 +175,7 @@ class Workspace:
 
     def _open_build(self, fingerprint: Fingerprint) -> VectorIndex:
         """Open a build, created if it does not exist; raise IndexFailure if its chunks are lost."""
-        opened = self._builds.open(fingerprint) if self._builds.exists(fingerprint.build) else None
+        opened = self.builds.open(fingerprint) if self.builds.has_build(fingerprint.build) else None
         is_lost = (
             self.catalog().has_chunks() if opened is None else not opened.count() and self._expects_chunks()
         )
@@ -183,7 +183,7 @@ class Workspace:
             if opened is not None:
                 opened.close()
             raise IndexFailure(explain_lost_chunks(self.settings))
-        return self._check_commits(opened or self._builds.open(fingerprint), fingerprint)
+        return self._check_commits(opened or self.builds.open(fingerprint), fingerprint)
 
     def _check_commits(self, opened: VectorIndex, fingerprint: Fingerprint) -> VectorIndex:
         """Return the build; close it and raise IndexOutdated if it lacks commits of the catalog."""
@@ -320,17 +320,15 @@ class Workspace:
             frees_space: Allow a disk that is nearly full.
 
         Raises:
-            LockTimeout: Another process has held the lock for longer than `lock_timeout`.
+            LockTimeout: Another process held the lock, or had the index open, longer than `lock_timeout`.
         """
         self.require_writable()
         if not new:
             self.require()
         if not frees_space:
             check_free_space(self.settings.folder)
-        wait = LockWait(self.writable_catalog(), self.settings.lock_timeout, progress)
-        with self._writing, self.writable_catalog().write_lock(wait):
-            if wait.has_waited:
-                wait_for_index(self.index)
+        catalog, timeout = self.writable_catalog(), self.settings.lock_timeout
+        with self._writing, hold_write_lock(catalog, self.builds, timeout, progress):
             yield
             self.builds.use_current()
 
@@ -365,9 +363,9 @@ class Workspace:
         with self._opening:
             old = self.catalog().fingerprint()
             assert old is not None  # noqa: S101 - `require` checked it
-            if self._index is None and self._builds.exists(old.build):
+            if self._index is None and self.builds.has_build(old.build):
                 try:
-                    opened = self._builds.open(old)
+                    opened = self.builds.open(old)
                     self._index, self._number = self._check_commits(opened, old), old.build
                 except IndexLocked:
                     raise
@@ -383,7 +381,7 @@ class Workspace:
     def require(self) -> None:
         """Raise NotFound if nothing was ever indexed; an index without chunks is fine."""
         if not self._is_indexed():
-            lost_catalog = self.settings.qdrant_url is None and bool(self._builds.numbers())
+            lost_catalog = self.settings.qdrant_url is None and bool(self.builds.builds.numbers())
             raise NotFound(explain_missing_index(self.settings, lost_catalog=lost_catalog))
 
     def close(self) -> None:

@@ -6,7 +6,6 @@ Each lock is a context manager that yields a `WriteLock`.
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from ..._internal.process_name import name_process
 from . import database
 
 
@@ -60,7 +60,7 @@ def postgres_advisory_lock(engine: sa.Engine, catalog_id: str) -> Iterator[Write
         connection = engine.connect()
         try:
             connection.detach()  # PostgreSQL releases the lock when this connection closes
-            connection.execute(_NAME_SESSION, {"name": _name_process(), "seconds": str(KEEPALIVE_SECONDS)})
+            connection.execute(_NAME_SESSION, {"name": name_process(), "seconds": str(KEEPALIVE_SECONDS)})
         except BaseException:
             connection.close()
             raise
@@ -127,11 +127,6 @@ def _is_file_at(path: Path, descriptor: int) -> bool:
         return False
 
 
-def _name_process() -> str:
-    # PostgreSQL keeps 63 bytes of a session's name.
-    return f"process {os.getpid()} on {socket.gethostname()[:30]}"
-
-
 def _lock_file(descriptor: int) -> bool:
     try:
         import fcntl
@@ -142,5 +137,5 @@ def _lock_file(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, _name_process().encode(), 0)
+    os.pwrite(descriptor, name_process().encode(), 0)
     return True

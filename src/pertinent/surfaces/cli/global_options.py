@@ -104,37 +104,13 @@ def open_reader(
 
 @contextmanager
 def _open_index(settings: Settings, models: Models | None = None) -> Iterator[Pertinent]:
-    from ...errors import IndexLocked
     from ...workspace.workspace import Workspace
     from ..library import Pertinent
 
     with Pertinent(Workspace(settings, models)) as pertinent:
         if settings.asks_servers:
             print_retries()
-        try:
-            yield pertinent
-        except IndexLocked as error:
-            if advice := _advise_on_service(settings):
-                raise IndexLocked(advice) from error
-            raise
-
-
-def _advise_on_service(settings: Settings) -> str | None:
-    """Return what to do if a service has the index open; None without one."""
-    from ..running_service import find_service
-
-    service = find_service(settings, print_notice)
-    if service is None:
-        return None
-    syncs = (
-        f"It indexes {service.watches} by itself whenever a file changes"
-        if service.watches
-        else "To index while it runs, start it with `pertinent serve --watch SOURCE`"
-    )
-    return (
-        f"the service at {service.url} has the index open. {syncs}. For anything else, stop the service "
-        "(Ctrl-C) and run this again"
-    )
+        yield pertinent
 
 
 def print_retries() -> None:

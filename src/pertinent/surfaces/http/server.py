@@ -14,10 +14,14 @@ from urllib.parse import urlsplit
 import structlog
 import uvicorn
 
-from ...errors import SettingsError
+from ..._internal.progress import NoProgress
+from ...errors import PertinentError, SettingsError
 from ...identity import is_loopback
+from ...indexing.sync import SyncSummary
 from ...search.engine import NO_CHUNKS
 from ...settings import Settings
+from ...workspace.lock_wait import WAITING, find_writer
+from ...workspace.workspace import Workspace
 from ..library import Pertinent
 from ..running_service import (
     RunningService,
@@ -52,7 +56,8 @@ def run_server(
 
     Args:
         pertinent: The open library; host, port and the rest come from its settings.
-        watch: A source to index first, and again whenever it changes.
+        watch: A source to index first, and again whenever it changes. While another process writes to an
+            index on a server, that index is served before the source is indexed.
         base_url: The address below which the watched pages are published.
         follow_links: Read symlinks that lead outside the watched source.
         announce: Shows the user the address of the service, and warnings.
@@ -63,7 +68,7 @@ def run_server(
     log = structlog.get_logger("pertinent")
     sync = partial(pertinent.index, watch or "", base_url=base_url, follow_links=follow_links)
     if watch:
-        log_sync(log, watch, sync())
+        _index_first(pertinent.workspace, watch, sync, log, announce)
     # Everything is opened before the first request, so that a misconfiguration shows at start.
     pertinent.workspace.engine().load_words()
     if not pertinent.workspace.engine().probe_index():
@@ -117,6 +122,48 @@ def run_server(
         if watch:
             # A running sync ends before the caller closes the index.
             watcher.join(GRACE_SECONDS)
+
+
+def _index_first(
+    workspace: Workspace,
+    watch: str,
+    sync: Callable[..., SyncSummary],
+    log: structlog.BoundLogger,
+    announce: Callable[[str], None],
+) -> None:
+    """Index the watched source, unless the index can be served while another process writes to it."""
+    if writer := _find_writer_beside_service(workspace):
+        announce(f"{writer} is writing to this index: it is served as it is, and {watch} is indexed later")
+        return
+    log_sync(log, watch, sync(progress=_WaitNotices(announce)))
+
+
+def _find_writer_beside_service(workspace: Workspace) -> str | None:
+    """Return who is writing to an index that can be served meanwhile; None if nobody is, or it can't be.
+
+    An embedded index has one owner. An index with other settings may be rebuilt with the present ones.
+    """
+    if workspace.settings.qdrant_url is None or not workspace.has_pages():
+        return None
+    writer = find_writer(workspace.writable_catalog())
+    if writer is not None:
+        try:
+            workspace.engine()
+        except PertinentError:
+            return None
+    return writer
+
+
+class _WaitNotices(NoProgress):
+    """Announces whom the first sync waits for, and no other progress."""
+
+    def __init__(self, announce: Callable[[str], None]) -> None:
+        self._announce = announce
+
+    def stage(self, name: str, total: int | None) -> None:  # noqa: ARG002 - of the protocol
+        """Announce the stage if it is one of waiting."""
+        if name.startswith(WAITING):
+            self._announce(name)
 
 
 def allowed_host_names(settings: Settings) -> set[str] | None:

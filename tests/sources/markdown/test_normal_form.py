@@ -449,6 +449,14 @@ def test_jsx_code_block_is_code() -> None:
         ("## Comment {/* #first second */}", "first"),
         ("## Not an id {/* plain */}", "not-an-id--plain-"),
         ("## Not an id <!-- #id -->", "not-an-id-"),
+        ("## Colon {#custom:id}", "custom"),
+        ("## Colon in `code` {#a:b:c}", "a:b"),
+        ("## Colon {#a:b-c.d}", "a.d"),
+        ("## Colon {#a:b[label]}", "alabel"),
+        ("## No directive {#x::y}", "x::y"),
+        ("## No directive {#a:1}", "a:1"),
+        ("## A:directive {#a}", "a"),
+        ("## Colon {/* #custom:id */}", "custom:id"),
         ("## Away {#a} from the end", "away-a-from-the-end"),
         ("## Expr {1 + 1} x", "expr-1--1-x"),
         ("## JSX <b>bold</b> <br/> end", "jsx-bold--end"),
@@ -488,6 +496,10 @@ def test_jsx_code_block_is_code() -> None:
 )
 def test_heading_anchors_are_those_of_the_built_page(heading: str, anchor: str) -> None:
     assert anchors(heading) == [anchor]
+
+
+def test_id_with_a_colon_stays_in_the_heading() -> None:
+    assert parse("## Colon {#custom:id}") == [HeadingPiece(2, "Colon {#custom:id}", "custom")]
 
 
 def test_formula_in_a_heading_is_part_of_its_anchor() -> None:

@@ -442,6 +442,7 @@ def test_docs_folder_outside_the_project_is_skipped_and_named(
     files: dict[str, str | bytes] = {"website/docusaurus.config.js": config, "website/docs/a.md": "x"}
     files[".git/HEAD"] = ""
     if path == "versions":
+        files["website/docusaurus.config.js"] = CONFIG
         versions = '["1/../../../../elsewhere"]'
         files |= {"website/versions.json": versions, "website/versioned_docs/version-1/b.md": "y"}
     root = write_book(files)
@@ -451,6 +452,33 @@ def test_docs_folder_outside_the_project_is_skipped_and_named(
         "docs folders that the config names outside the project: .*elsewhere; --follow-links .*", reason
     )
     assert "a secret" in str(list(MarkdownSource(root / below, follow_links=True).read()))
+
+
+@pytest.mark.parametrize("below", ["", "website"])
+def test_docs_folder_that_the_config_names_and_that_is_missing_is_an_error(
+    write_book: WriteBook, below: str
+) -> None:
+    options = "[['docs', {id: 'api', path: 'docs-api'}]]"
+    config = CONFIG.replace("[['classic', {}]]", f"[['classic', {{}}]], plugins: {options}")
+    root = write_book({"website/docusaurus.config.js": config, "website/docs/a.md": "x"})
+    with pytest.raises(SourceError, match="needs a docs folder that is missing: docs-api;"):
+        MarkdownSource(root / below)
+    assert list(read_pages(root / "website" / "docs")) == ["docs/a.md"]
+
+
+def test_missing_folder_of_the_version_that_readers_see_first_is_an_error(write_book: WriteBook) -> None:
+    files: dict[str, str | bytes] = {
+        "docusaurus.config.js": CONFIG,
+        "versions.json": '["2.0", "1.0"]',
+        "docs/a.md": "x",
+        "versioned_docs/version-2.0/a.md": "x",
+    }
+    root = write_book(files)
+    assert list(read_pages(root)) == ["versioned_docs/version-2.0/a.md"]
+    (root / "versioned_docs" / "version-2.0" / "a.md").rename(root / "a.md")
+    (root / "versioned_docs" / "version-2.0").rmdir()
+    with pytest.raises(SourceError, match=r"is missing: versioned_docs/version-2\.0;"):
+        MarkdownSource(root)
 
 
 def test_docs_folder_above_everything_lets_no_link_leave_the_source(

@@ -337,6 +337,33 @@ def test_dead_link_does_not_hide_a_version_that_pages_declare(site: LocalSite) -
     assert sorted(crawl(site)[0]) == ["/", *paths]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        page("Home"),
+        page("Moved", head='<meta http-equiv="refresh" content="0; url=/docs/2.0/a">'),
+        "<html><body><div id='root'></div></body></html>",
+    ],
+    ids=["home page", "refresh", "no article"],
+)
+def test_dead_link_that_answers_does_not_hide_a_version_that_pages_declare(
+    site: LocalSite, answer: str
+) -> None:
+    paths = [f"/docs/2.0/{name}" for name in "abc"]
+    site.pages |= {path: doc(path[-1], path, version="2.0") for path in paths}
+    site.pages |= {"/": page("Home", links("/docs/a", *paths)), "/docs/a": answer}
+    assert set(crawl(site)[0]) >= {"/", *paths}
+
+
+def test_pages_without_an_article_are_no_twins_of_a_version(site: LocalSite) -> None:
+    paths = [f"/docs/v2/{name}" for name in "abcd"]
+    twins = [f"/docs/{name}" for name in "abcd"]
+    site.pages |= {path: page(path) for path in paths}
+    site.pages |= dict.fromkeys(twins, "<html><body><div id='root'></div></body></html>")
+    site.pages["/"] = page("Home", links(*twins, *paths))
+    assert list(crawl(site)[0]) == ["/", *paths]
+
+
 def test_declared_version_with_any_name_that_is_linked_before_its_twin_is_left_out(site: LocalSite) -> None:
     site.pages |= {"/docs/a": doc("a", "new", version="2.0"), "/docs/blue/a": doc("a", "old", version="blue")}
     site.pages["/"] = page("Home", links("/docs/blue/a", "/docs/a"))

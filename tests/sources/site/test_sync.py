@@ -137,6 +137,26 @@ def test_gone_page_is_removed(site: LocalSite, index: SiteIndex, status: int) ->
     assert "/docs/p3" not in index.paths()
 
 
+@pytest.mark.parametrize("incomplete", [False, True])
+def test_page_that_has_lost_its_article_is_kept_and_reported(
+    site: LocalSite, index: SiteIndex, incomplete: bool
+) -> None:
+    site.book(*NAMES)
+    index.sync()
+    empty = "<html><body><div id='root'></div></body></html>"
+    site.pages |= {"/docs/p3": empty, "/docs/list": empty}
+    site.sitemap(*PATHS, "/docs/list", *(["/docs/new"] if incomplete else []))
+    if incomplete:
+        site.pages["/docs/new"] = lambda request: request.send(status=500)
+    for _ in range(2):  # the second time, the page comes from the cache
+        summary = index.sync()
+        assert (summary.pages_removed, summary.pages_unchanged) == (0, 7)
+        reasons = {problem.source_path: problem.reason for problem in summary.unreadable}
+        assert reasons.pop("/docs/p3") == "has no article"
+        assert "/docs/list" not in reasons
+    assert index.paths() == set(PATHS)
+
+
 @pytest.mark.parametrize("status", [403, 500])
 def test_failing_page_stays_indexed(site: LocalSite, index: SiteIndex, status: int) -> None:
     site.book(*NAMES)

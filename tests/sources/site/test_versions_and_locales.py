@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,35 +86,58 @@ def test_one_shared_page_does_not_make_versions() -> None:
     assert not any(map(editions.is_unwanted, urls))
 
 
+def learn(editions: Editions, path: str, version: str = "", language: str = "en") -> None:
+    """Learn from a linked page, as a crawl does."""
+    editions.learn_from_page(HOST + path, language=language, version=version)
+    editions.learn_from_answer(HOST + path)
+
+
 def test_editions_are_learnt_from_pages() -> None:
     editions = Editions("", PageFilter())
     editions.language = "en"
-    for path in ("/docs/a", "/docs/beta/a", "/docs/beta/b", "/docs/beta-notes"):
-        editions.learn_from_answer(HOST + path)
+    learn(editions, "/docs/a", "2.0")
     assert not editions.is_unwanted(f"{HOST}/docs/beta/b")
-    editions.learn_from_page(f"{HOST}/docs/beta/a", language="en", version="beta")
+    learn(editions, "/docs/beta/a", "beta")
     assert editions.is_unwanted(f"{HOST}/docs/beta/a")
     assert editions.is_unwanted(f"{HOST}/docs/beta/b")
-    editions.learn_from_page(f"{HOST}/docs/beta-notes", language="en", version="current")
+    learn(editions, "/docs/beta-notes", "2.0")
     assert not editions.is_unwanted(f"{HOST}/docs/beta-notes")
-    editions.learn_from_page(f"{HOST}/fr/x", language="fr-FR", version="")
+    learn(editions, "/fr/x", language="fr-FR")
     assert editions.is_unwanted(f"{HOST}/fr/x")
     assert editions.is_unwanted(f"{HOST}/fr/y")
-    editions.learn_from_page(f"{HOST}/words/fr/x", language="en", version="")
+    learn(editions, "/words/fr/x")
     assert not editions.is_unwanted(f"{HOST}/words/fr/x")
 
 
-def test_declared_version_counts_once_its_twin_has_answered() -> None:
+def test_declared_version_counts_once_its_twin_declares_another() -> None:
     editions = Editions("", PageFilter())
     page = f"{HOST}/docs/blue/a"
-    editions.learn_from_page(page, language="en", version="blue")
-    editions.learn_from_answer(page)
+    learn(editions, "/docs/blue/a", "blue")
+    learn(editions, "/docs/b")
     assert not editions.is_unwanted(page)
     assert editions.may_be_version(page, "blue")
-    editions.learn_from_answer(f"{HOST}/docs/a")
+    learn(editions, "/docs/a", "2.0")
     assert editions.is_unwanted(page)
     assert editions.is_unwanted(f"{HOST}/docs/blue/b")
     assert not editions.is_unwanted(f"{HOST}/docs/a")
+
+
+def test_folder_named_like_the_version_is_not_another_version() -> None:
+    for paths in permutations(("/docs/2.0/news", "/docs/2.0/news/2.0", "/docs/2.0/news/2.0/a")):
+        editions = Editions("", PageFilter())
+        for path in paths:
+            learn(editions, path, "2.0")
+        assert not any(editions.is_unwanted(HOST + path) for path in paths)
+
+
+def test_answer_without_a_version_does_not_hide_a_version_that_pages_declare() -> None:
+    editions = Editions("", PageFilter())
+    pages = [f"/docs/2.0/{name}" for name in "abc"]
+    for path in pages:
+        learn(editions, path, "2.0")
+    learn(editions, "/docs/a")
+    editions.decide_versions()
+    assert not any(editions.is_unwanted(HOST + path) for path in pages)
 
 
 def test_editions_are_learnt_from_links() -> None:

@@ -151,6 +151,7 @@ def _find_site_docs(path: Path, links: LinkBoundary) -> DocsTree | None:
             links.set_site(site.root)
             return DocsTree(containing, path, site, links)
         if path.is_dir() and config.parent.is_relative_to(path):
+            _check_folders_exist(config, folders)
             allowed = [folder for folder in folders if links.allows_docs(folder.path_in_config)]
             links.add_folders(folder.root for folder in allowed)
             links.set_site(site.root)
@@ -158,6 +159,17 @@ def _find_site_docs(path: Path, links: LinkBoundary) -> DocsTree | None:
             current = tuple(folder for folder in allowed if not folder.version)
             return DocsTree(current or versions, config.parent, site, links, versions if current else ())
     return None
+
+
+def _check_folders_exist(config: Path, folders: list[DocsFolder]) -> None:
+    """Raise SourceError if one of several docs folders is missing: its pages would count as removed."""
+    missing = [folder.path_in_config for folder in folders if not folder.path_in_config.is_dir()]
+    if 0 < len(missing) < len(folders):
+        names = ", ".join(_path_label(folder, config.parent) for folder in missing)
+        raise SourceError(
+            f"{config} needs a docs folder that is missing: {names}; nothing was changed. Restore the "
+            "folder, correct the config, or give the path of another docs folder to read only that"
+        )
 
 
 def _find_project(site_root: Path) -> Path:
@@ -206,7 +218,7 @@ def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
             segment = docs.version_paths.get(name, version)
             is_built = name in built
             route = docs.route if is_built else None
-            if path.is_dir():
+            if path.is_dir() or not version:  # Docusaurus requires what readers see first
                 root = path.resolve()
                 prefixes = docs.number_prefixes
                 folders.append(

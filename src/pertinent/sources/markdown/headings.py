@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 # `{#id}` may hold any character but `{#` and `}`; `{/* #id */}` ends its id at the first space.
 _CLASSIC_ID = re.compile(r"\{#((?:.(?!\{#|\}))*.)\}$")
+_TEXT_TYPES = ("text", "text_special")
 _COMMENT = re.compile(r"\s*/\*(?P<comment>(?:(?!\*/).)*)\*/\s*", re.DOTALL)
 
 
@@ -23,30 +24,31 @@ def extract_id(children: Sequence[Token]) -> tuple[str, list[Token]]:
         return "", tokens
     last = tokens[-1]
     if last.type == "expression":
-        explicit_id = _id_in_expression(last.meta["value"])
+        explicit_id = _id_in_comment(last.meta["value"])
         return (explicit_id, _strip_end(tokens[:-1])) if explicit_id else ("", tokens)
-    text = _text_at_end(tokens) if last.type == "text" else ""
+    text = _text_at_end(tokens, _TEXT_TYPES) if last.type == "text" else ""
     if match := _CLASSIC_ID.search(text):
         heading = text[: match.start()].rstrip()
         return match.group(1).strip(), _cut_end(tokens, len(text) - len(heading))
-    return "", tokens
+    # In `{#custom:id}`, `:id` is a directive: Docusaurus takes `custom` as the id, and shows all of it.
+    text = _text_at_end(tokens, (*_TEXT_TYPES, "text_directive")) if text else ""
+    match = _CLASSIC_ID.search(text)
+    return match.group(1).strip() if match else "", tokens
 
 
-def _id_in_expression(source: str) -> str:
-    if source.startswith("#"):
-        return source[1:].strip()
+def _id_in_comment(source: str) -> str:
     match = _COMMENT.fullmatch(source)
     first = match["comment"].strip().split(" ")[0] if match else ""
     return first[1:] if first.startswith("#") else ""
 
 
-def _text_at_end(tokens: Sequence[Token]) -> str:
-    """Join the text at the end, which escapes and entities split into several tokens."""
+def _text_at_end(tokens: Sequence[Token], types: Collection[str]) -> str:
+    """Join the text at the end, which escapes, entities and directives split into several tokens."""
     parts: list[str] = []
     for token in reversed(tokens):
-        if token.type not in ("text", "text_special"):
+        if token.type not in types:
             break
-        parts.append(token.content)
+        parts.append(token.meta["label"] if token.type == "text_directive" else token.content)
     return "".join(reversed(parts))
 
 

@@ -144,7 +144,10 @@ def _is_meant_as_tag(tag: Tag, src: str, env: Env) -> bool:
 def _scan_construct(
     src: str, pos: int, end: int, env: Env, *, expressions: bool = False
 ) -> _Construct | None:
-    """Return the tag at `pos`, or the expression if `expressions` are looked for."""
+    """Return the tag at `pos`, or the expression if `expressions` are looked for.
+
+    Docusaurus escapes `{#`, which begins the id of a heading, so it begins no expression.
+    """
     limits = search_limits(env)
     if src.startswith("<", pos):
         tag = scan_tag(src, pos, end, limits)
@@ -152,7 +155,7 @@ def _scan_construct(
             return _Construct("tag", tag, tag.end)
         if tag:
             limits.characters -= tag.end - pos
-    elif expressions and src.startswith("{", pos):
+    elif expressions and src.startswith("{", pos) and not src.startswith("{#", pos):
         close = scan_expression(src, pos, end, limits)
         return _Construct("expression", src[pos + 1 : close - 1], close) if close is not None else None
     return None

@@ -168,8 +168,6 @@ class Renderer:
         prop = _PROP.fullmatch(source)
         if text is None and prop:
             text = self._props.get(prop.group(1))
-        if text is None and source.startswith("#"):
-            text = f"{{{source}}}"  # to Docusaurus, `{#id}` is text unless it ends a heading
         self._writer.add_text(text or "")
 
     # ── elements ──────────────────────────────────────────────────────────

@@ -23,7 +23,7 @@ from .discovery import Discovery
 from .fetch import Fetcher
 from .frontier import Frontier, QueuedPage
 from .limits import CrawlLimits
-from .parsing import ParsedPage
+from .parsing import NO_ARTICLE, NOINDEX, ParsedPage
 from .scope import SiteScope
 from .skipped_pages import SkippedPages
 from .versions_and_locales import Editions
@@ -208,10 +208,9 @@ class Crawl:
             raise self._make_timeout_error(1)
 
     def _make_timeout_error(self, submitted: int) -> _CrawlEnded:
-        remaining = submitted + len(self._frontier)
         return _CrawlEnded(
-            f"stopped after {self._limits.crawl_seconds:g} s, with {remaining:,} or more addresses left "
-            "to fetch; run the same command again to resume"
+            f"stopped after {self._limits.crawl_seconds:g} s, with {submitted + len(self._frontier):,} or "
+            "more addresses left to fetch; run the same command again to resume"
         )
 
     def _take_result(self, queued: QueuedPage, result: VisitResult) -> Iterator[LazyPage | Unreadable]:
@@ -322,7 +321,10 @@ class Crawl:
             self._gone.add(url)
         elif page.skip_reason:
             self._skipped.add(page.skip_reason, address)
-            self._gone.add(url)
+            if page.skip_reason == NO_ARTICLE:  # it may be broken: if it is indexed, it stays
+                yield Unreadable(page_path(url), f"has {NO_ARTICLE}", url=url, is_page=False)
+            else:
+                self._gone.add(url)
         elif self.follows_links and self._editions.may_be_version(url, page.version):
             self._undecided[url] = self._spool.add(replace(page, links=None))
         else:
@@ -331,7 +333,7 @@ class Crawl:
     def _learn_editions(self, url: str, page: ParsedPage) -> None:
         self._editions.language = self._editions.language or page.language
         self._editions.learn_from_page(url, language=page.language, version=page.version)
-        if self.follows_links:
+        if self.follows_links and page.skip_reason in ("", NOINDEX):
             self._editions.learn_from_answer(url)
 
     def _give_page(self, url: str, page: ParsedPage) -> Iterator[LazyPage]:
@@ -367,11 +369,9 @@ class Crawl:
         if not canonical or canonical == url or not self._scope.wants(canonical):
             return None
         editions = self._editions
+        # Pages of older versions name the current one. They are indexed if they were requested.
         is_same_edition = editions.edition_prefix(url) == editions.edition_prefix(canonical)
-        if editions.is_unwanted(canonical) or not is_same_edition:
-            # Pages of older versions name the current one. They are indexed if they were requested.
-            return None
-        return canonical
+        return canonical if is_same_edition and not editions.is_unwanted(canonical) else None
 
     def _raise_no_pages(self) -> None:
         reasons = [f"{skipped.pages} {skipped.reason}" for skipped in self._skipped_editions()]

@@ -27,6 +27,10 @@ Increase it with every change that makes the same HTML give another `ParsedPage`
 `test_parser_version.py` fails when the output changes and the version does not.
 """
 
+NOINDEX = "noindex"
+NO_ARTICLE = "no article"
+"""Reasons why a page is not to be indexed."""
+
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _GENERIC_TYPES = ("", "text/plain", "application/octet-stream", "application/xml", "text/xml")
 """Content types under which HTML is sent by mistake."""
@@ -129,11 +133,11 @@ def parse_page(
     text, sections = assemble(article.pieces, article.title)
     skip_reason = ""
     if article.noindex or is_noindex_header(headers.get("x-robots-tag", ""), PRODUCT):
-        skip_reason = "noindex"
+        skip_reason = NOINDEX
     elif article.refresh_target:
         skip_reason = f"redirected to {article.refresh_target[:200]}"
     elif not article.has_article:
-        skip_reason = "no article"
+        skip_reason = NO_ARTICLE
     canonical = article.refresh_target or article.canonical
     return ParsedPage(
         title=article.title,

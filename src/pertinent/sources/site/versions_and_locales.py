@@ -5,13 +5,14 @@ too, and half of the pages below `/docs/next` have such a twin. Where all pages 
 path (`/stable/intro`, `/1.0/intro`), the one that readers see first is chosen by its name. Where links are
 followed, only pages that answered count, and the last decision falls at the end of the crawl.
 Translations are those that a sitemap names. Pages themselves tell more: the version that Docusaurus
-writes, and the language of the HTML where a step of the path has the same.
+writes, where the twin declares another one, and the language of the HTML where a step of the path has the
+same.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -25,6 +26,8 @@ UrlPath = tuple[str, ...]
 
 MIN_SHARED_PAGES = 3
 """How many pages two versions must share for a decision, before all pages that links lead to are known."""
+_SEARCH_GROWTH = 0.1
+"""By which part the number of linked pages must have grown before versions are looked for again."""
 MAX_DEPTH = 4
 """How many steps below the start a version or a language may be."""
 
@@ -45,13 +48,6 @@ _VERSION_NAMES = (
 _VERSION_NUMBER = re.compile(r"v?\d+(\.(\d+|x))*([-.]?(alpha|beta|rc|pre|dev|next)[-.\d]*)?", re.IGNORECASE)
 _INTEGER = re.compile(r"\d+")
 _LOCALE = re.compile(r"[a-z]{2}([-_]([a-z]{2}|[a-z]{4}|\d{3}))?", re.IGNORECASE)
-
-
-class _SharedPage(NamedTuple):
-    """A page that several versions may have: the path above the version, and the path below it."""
-
-    parent: UrlPath
-    below: UrlPath
 
 
 class Translation(NamedTuple):
@@ -82,11 +78,16 @@ class Editions:
             "locale": frozenset(map(str.lower, page_filter.locales)),
         }
         self._editions: dict[UrlPath, Edition] = {}
-        self._paths: set[UrlPath] = set()
-        """The pages that a sitemap lists, or that were linked and answered."""
-        self._declared: dict[UrlPath, set[UrlPath]] = defaultdict(set)
-        """The prefixes of versions that pages declare, by the path of a twin that has not answered yet."""
-        self._linked_versions = _LinkedVersions()
+        self._listed: set[UrlPath] = set()
+        """The pages that a sitemap lists."""
+        self._linked: set[UrlPath] = set()
+        """The pages that were linked and answered."""
+        self._next_search = 0
+        """How many linked pages must be known before versions are looked for again."""
+        self._declared: dict[UrlPath, str] = {}
+        """The version that each page declares."""
+        self._undecided: dict[UrlPath, set[UrlPath]] = defaultdict(set)
+        """The prefixes of versions that pages declare, by the path of a twin that has declared none yet."""
         self._languages: dict[str, str] = {}
         self._existing: set[tuple[Kind, str]] = set()
         self.language = ""
@@ -94,18 +95,22 @@ class Editions:
 
     def learn_from_sitemap(self, urls: Iterable[str], translations: Mapping[str, Translation]) -> None:
         """Learn from all pages that a sitemap lists, and which of them are translations."""
-        self._paths = {self._path_in_scope(url) for url in urls}
-        self._editions |= _find_versions(self._paths)
+        self._listed = {self._path_in_scope(url) for url in urls}
+        self._editions |= _find_versions(self._listed)
         for url, (language, original_url) in translations.items():
-            if self._path_in_scope(original_url) in self._paths:
+            if self._path_in_scope(original_url) in self._listed:
                 self._languages[url] = language
 
     def learn_from_answer(self, url: str) -> None:
         """Learn from a linked page that answered."""
-        path = self._path_in_scope(url)
-        self._paths.add(path)
-        for prefix in (*self._declared.pop(path, ()), *self._linked_versions.add(path)):
-            self._editions.setdefault(prefix, Edition("version", prefix[-1]))
+        self._linked.add(self._path_in_scope(url))
+        if len(self._linked) > self._next_search:
+            self._next_search = int(len(self._linked) * (1 + _SEARCH_GROWTH))
+            editions = _find_versions(self._linked, MIN_SHARED_PAGES, min_twins=MIN_SHARED_PAGES)
+            for prefix, edition in editions.items():
+                # A chapter has a plain number, too, and its further pages may have no twin.
+                if not _INTEGER.fullmatch(edition.name):
+                    self._editions.setdefault(prefix, edition)
 
     def may_be_version(self, url: str, version: str) -> bool:
         """Whether a page may turn out to be of another version, once all pages are known.
@@ -117,28 +122,36 @@ class Editions:
 
     def decide_versions(self) -> None:
         """Find the versions among all pages that links lead to."""
-        self._editions |= _find_versions(self._linked_versions.paths, MIN_SHARED_PAGES)
+        self._editions |= _find_versions(self._linked, MIN_SHARED_PAGES)
 
     def learn_from_page(self, url: str, *, language: str, version: str) -> None:
-        """Learn from the language of a page's HTML and from its Docusaurus version."""
-        path = self._path_in_scope(url)
-        for depth, step in enumerate(path[:MAX_DEPTH]):
-            edition = self._match_step(step, language, version)
-            twin = path[:depth] + path[depth + 1 :]
-            if edition and (edition.kind == "locale" or twin in self._paths):
-                self._editions.setdefault(path[: depth + 1], edition)
-            elif edition:
-                self._declared[twin].add(path[: depth + 1])
+        """Learn from the language of a page's HTML and from its Docusaurus version.
 
-    def _match_step(self, step: str, language: str, version: str) -> Edition | None:
-        """Return the edition that a step of the path names, according to the page itself."""
-        if version and step == ("next" if version == "current" else version):
-            return Edition("version", step)
+        That a page exists at the address of a twin is not enough: a redirect in the browser or a page for
+        all dead links may be there.
+        """
+        path = self._path_in_scope(url)
+        name = "next" if version == "current" else version
+        for depth, step in enumerate(path[:MAX_DEPTH]):
+            prefix, twin = path[: depth + 1], path[:depth] + path[depth + 1 :]
+            if name == step:
+                if twin in self._listed or self._declared.get(twin, name) != name:
+                    self._editions.setdefault(prefix, Edition("version", step))
+                else:
+                    self._undecided[twin].add(prefix)
+            elif self._is_translation(step, language):
+                self._editions.setdefault(prefix, Edition("locale", step))
+        if name:
+            self._declared[path] = name
+            for prefix in self._undecided.pop(path, ()):
+                if prefix[-1] != name:
+                    self._editions.setdefault(prefix, Edition("version", prefix[-1]))
+
+    def _is_translation(self, step: str, language: str) -> bool:
+        """Whether a step of the path of a page names its language, and the site has another one."""
         page_language, site_language = primary_language(language), primary_language(self.language)
-        is_translation = page_language and site_language and page_language != site_language
-        if is_translation and _LOCALE.fullmatch(step) and primary_language(step) == page_language:
-            return Edition("locale", step)
-        return None
+        is_other = bool(page_language and site_language) and page_language != site_language
+        return is_other and bool(_LOCALE.fullmatch(step)) and primary_language(step) == page_language
 
     def sort_rank(self, url: str) -> int:
         """Orders the pages of a sitemap: those that may be translations last, English first of those."""
@@ -180,63 +193,6 @@ class Editions:
         return _split_url_path(url)[len(self._scope) :]
 
 
-class _LinkedVersions:
-    """Finds versions page by page, where links are followed; its time is linear in their number."""
-
-    def __init__(self) -> None:
-        self.paths: set[UrlPath] = set()
-        self._page_counts: Counter[UrlPath] = Counter()
-        """How many pages are below each prefix that looks like a version."""
-        self._twin_counts: Counter[UrlPath] = Counter()
-        """How many of them exist without the version, too."""
-        self._shared_counts: Counter[tuple[UrlPath, UrlPath]] = Counter()
-        """How many pages a version has in common with a preferred one beside it, by both prefixes."""
-        self._prefixes: dict[_SharedPage, list[UrlPath]] = defaultdict(list)
-        """The prefixes of the versions that have a page."""
-        self._preferred: dict[_SharedPage, UrlPath] = {}
-        """The preferred one of them, without plain numbers."""
-
-    def add(self, path: UrlPath) -> list[UrlPath]:
-        """Add a page; return the prefixes that it shows to be of another version."""
-        if path in self.paths:
-            return []
-        self.paths.add(path)
-        versions = []
-        for depth in range(min(MAX_DEPTH, len(path))):
-            parent, prefix, below = path[:depth], path[: depth + 1], path[depth + 1 :]
-            for version in self._prefixes.get(_SharedPage(parent, path[depth:]), ()):
-                self._twin_counts[version] += 1
-                versions += [version] if self._has_twins(version) else []
-            if below and _looks_like_version(path[depth]):
-                self._page_counts[prefix] += 1
-                self._twin_counts[prefix] += parent + below in self.paths
-                self._prefixes[_SharedPage(parent, below)].append(prefix)
-                versions += self._compare(prefix, _SharedPage(parent, below))
-        # A chapter has a plain number, too, and its further pages may have no twin.
-        return [version for version in versions if not _INTEGER.fullmatch(version[-1])]
-
-    def _compare(self, prefix: UrlPath, page: _SharedPage) -> list[UrlPath]:
-        """Compare a version with no version, and with the preferred one of those that have the page."""
-        versions = [prefix] if self._has_twins(prefix) else []
-        if _INTEGER.fullmatch(prefix[-1]):
-            return versions
-        rival = self._preferred.setdefault(page, prefix)
-        if rival == prefix:
-            return versions
-        better, worse = sorted((rival, prefix), key=lambda version: _preference(version[-1]))
-        self._preferred[page] = better
-        self._shared_counts[worse, better] += 1
-        return [*versions, worse] if self._are_alike((worse, better)) else versions
-
-    def _has_twins(self, prefix: UrlPath) -> bool:
-        twins = self._twin_counts[prefix]
-        return twins >= MIN_SHARED_PAGES and 2 * twins >= self._page_counts[prefix]
-
-    def _are_alike(self, pair: tuple[UrlPath, UrlPath]) -> bool:
-        shared = self._shared_counts[pair]
-        return shared >= MIN_SHARED_PAGES and 2 * shared >= min(self._page_counts[prefix] for prefix in pair)
-
-
 @lru_cache(maxsize=2**16)
 def _split_url_path(url: str) -> UrlPath:
     """The steps of a url's path; cached, since a crawl looks at each page several times."""
@@ -251,10 +207,12 @@ def _looks_like_version(step: str) -> bool:
     return step.lower() in _VERSION_NAMES or bool(_VERSION_NUMBER.fullmatch(step))
 
 
-def _find_versions(paths: Collection[UrlPath], min_shared: int = 1) -> dict[UrlPath, Edition]:
+def _find_versions(
+    paths: Collection[UrlPath], min_shared: int = 1, *, min_twins: int = 1
+) -> dict[UrlPath, Edition]:
     """The prefixes of versions: those below which half of the pages, or more, have a twin elsewhere.
 
-    Versions side by side must share at least `min_shared` pages.
+    There must be `min_twins` twins or more, and versions side by side must share `min_shared` pages or more.
     """
     candidates: dict[UrlPath, dict[str, set[UrlPath]]] = defaultdict(lambda: defaultdict(set))
     for path in paths:
@@ -265,7 +223,8 @@ def _find_versions(paths: Collection[UrlPath], min_shared: int = 1) -> dict[UrlP
     for parent, steps in candidates.items():
         siblings = {}
         for step, pages in steps.items():
-            if 2 * sum(parent + page in paths for page in pages) >= len(pages):
+            twins = sum(parent + page in paths for page in pages)
+            if twins >= min_twins and 2 * twins >= len(pages):
                 prefixes.append((*parent, step))
             elif not _INTEGER.fullmatch(step):
                 siblings[step] = pages

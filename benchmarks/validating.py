@@ -78,8 +78,7 @@ def measure(book: Path) -> dict[str, Any]:
 
 
 def _view(page: Page) -> PageView:
-    chunks = chunk_page(page, HashedWords().count_tokens, target=200, most=256)
-    return PageView(page.document_id, page.url, page.title, page.source_path, page.text, tuple(chunks))
+    return PageView.from_page(page, chunk_page(page, HashedWords().count_tokens, target=200, most=256))
 
 
 def _golden(pages: Sequence[PageView]) -> GoldenSet:

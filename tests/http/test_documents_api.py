@@ -111,6 +111,9 @@ def test_document_has_its_text_and_chunks(service: Service) -> None:
         assert {name: document[name] for name in record} == record
         assert [passage["position"] for passage in document["passages"]] == list(range(record["chunks"]))
         assert all(passage["content"] in document["text"] for passage in document["passages"])
+        anchors = {passage["anchor"] for passage in document["passages"]}
+        assert anchors <= {section["anchor"] for section in document["sections"]}
+        assert all(document["text"][section["start"] : section["end"]] for section in document["sections"])
 
 
 @pytest.mark.parametrize("document_id", ["nope", "%00", "%3Cscript%3E"])

@@ -13,8 +13,7 @@ def read_page(catalog: CatalogReader, document_id: str) -> PageView:
     page = catalog.page(document_id)
     if page is None:
         raise NotFound(f"no document has the id {document_id!r}; `pertinent list --json` shows ids")
-    chunks = tuple(catalog.chunks(document_id))
-    return PageView(document_id, page.url, page.title, page.source_path, page.text, chunks)
+    return PageView.from_page(page, catalog.chunks(document_id))
 
 
 def count_pending(workspace: Workspace) -> int:

@@ -35,8 +35,7 @@ class NewBuild(InProcessPipeline):
 
     def pages(self) -> Iterator[PageView]:
         for _, write in self._writes:
-            page, chunks = write.page, tuple(write.chunks)
-            yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, chunks)
+            yield PageView.from_page(write.page, write.chunks)
 
     def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         # The build was filled from these chunks just now.

@@ -99,10 +99,9 @@ class LocalPipeline(InProcessPipeline):
     def pages(self) -> Iterator[PageView]:
         catalog = self._workspace.catalog()
         for record in catalog.pages():
-            page = catalog.page(record.document_id)
-            chunks = tuple(catalog.chunks(record.document_id))
-            text = page.text if page else ""
-            yield PageView(record.document_id, record.url, record.title, record.source_path, text, chunks)
+            # A sync that has removed a page meanwhile is noticed by the content version.
+            if (page := catalog.page(record.document_id)) is not None:
+                yield PageView.from_page(page, catalog.chunks(record.document_id))
 
     def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         points = self._workspace.catalog().find_points(chunk_ids)

@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ..errors import PertinentError
-from ..types import Answer, Chunk, SearchOptions
+from ..types import SECTION_SEPARATOR, Answer, Chunk, Page, SearchOptions
 
 
 class NoVerdict(PertinentError):
     """The pipeline is broken, so its retrieval cannot be judged."""
 
 
+class PageSection(NamedTuple):
+    """The text under a heading of a page, up to the next heading: `[start:end]` of the page's text.
+
+    A section of a few words may share its chunk with another one, whose anchor the chunk then has.
+    """
+
+    section: str
+    """The headings above the text, as in `Chunk.section`."""
+    anchor: str
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """A page with its text and its current chunks, each a slice of the text."""
+    """A page with its text, its sections, and its current chunks, each a slice of the text."""
 
     document_id: str
     url: str
     title: str
     source_path: str
     text: str
+    sections: tuple[PageSection, ...]
     chunks: tuple[Chunk, ...]
+
+    @classmethod
+    def from_page(cls, page: Page, chunks: Iterable[Chunk]) -> PageView:
+        """Return the view of a page with these chunks; a heading without text of its own is no section."""
+        sections = tuple(
+            PageSection(
+                SECTION_SEPARATOR.join(section.path),
+                section.anchor,
+                section.blocks[0].start,
+                section.blocks[-1].end,
+            )
+            for section in page.sections
+            if section.blocks
+        )
+        return cls(
+            page.document_id, page.url, page.title, page.source_path, page.text, sections, tuple(chunks)
+        )
 
 
 class ContentVersion(NamedTuple):

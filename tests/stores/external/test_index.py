@@ -186,8 +186,7 @@ class CollectionTarget:
         for record in self._catalog.pages():
             page = self._catalog.page(record.document_id)
             assert page is not None
-            chunks = tuple(self._catalog.chunks(record.document_id))
-            yield PageView(page.document_id, page.url, page.title, page.source_path, page.text, chunks)
+            yield PageView.from_page(page, self._catalog.chunks(record.document_id))
 
     def find_indexed(self, chunk_ids: Sequence[str]) -> set[str]:
         return set(chunk_ids)

@@ -355,8 +355,7 @@ class TestTables:
 
 def view(name: str, text: str) -> PageView:
     built = page(name, {"": text})
-    chunks = tuple(chunk_page(built, HashedWords().count_tokens, target=60, most=256))
-    return PageView(built.document_id, built.url, built.title, built.source_path, built.text, chunks)
+    return PageView.from_page(built, chunk_page(built, HashedWords().count_tokens, target=60, most=256))
 
 
 class TestBuildQrels:

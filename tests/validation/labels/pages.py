@@ -16,8 +16,9 @@ from pertinent.validation.target import PageView
 
 def view(source: Page, target: int = 60, most: int = 256) -> PageView:
     """A page with the chunks that the real chunker cuts it into."""
-    chunks = tuple(chunk_page(source, HashedWords().count_tokens, target=target, most=most))
-    return PageView(source.document_id, source.url, source.title, source.source_path, source.text, chunks)
+    return PageView.from_page(
+        source, chunk_page(source, HashedWords().count_tokens, target=target, most=most)
+    )
 
 
 def view_text(text: str | list[str], target: int = 60) -> PageView:

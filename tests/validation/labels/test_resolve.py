@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pertinent.sources import open_source
 from pertinent.testing.pages import page
@@ -419,23 +421,43 @@ class TestAnchors:
 
     @pytest.mark.parametrize("anchor", ["set-up", "set-up-1"])
     def test_heading_without_text_names_its_subsections(self, anchor: str) -> None:
-        chunks = tuple(
-            replace(chunk, section=f"Set up › {chunk.section}" if chunk.section else "")
-            for chunk in NODES.chunks
+        sections = tuple(
+            section._replace(section=f"Set up › {section.section}" if section.section else "")
+            for section in NODES.sections
         )
-        label = resolve_label([replace(NODES, chunks=chunks)], page="docs/nodes.md", anchor=anchor)
+        label = resolve_label([replace(NODES, sections=sections)], page="docs/nodes.md", anchor=anchor)
         assert label.status == "lost"
         assert "'Set up' has no text of its own" in label.detail
         assert label.detail.endswith("Starting, Limits")
 
     def test_two_sections_with_one_anchor_both_count(self) -> None:
-        chunks = tuple(
-            replace(chunk, anchor="same" if chunk.anchor in ("", "limits") else chunk.anchor)
-            for chunk in NODES.chunks
+        sections = tuple(
+            section._replace(anchor="same" if section.anchor in ("", "limits") else section.anchor)
+            for section in NODES.sections
         )
-        label = resolve_label([replace(NODES, chunks=chunks)], page="docs/nodes.md", anchor="same")
+        label = resolve_label([replace(NODES, sections=sections)], page="docs/nodes.md", anchor="same")
         assert (label.status, len(label.spans)) == ("ambiguous", 2)
-        assert label.chunk_ids == tuple(chunk.chunk_id for chunk in chunks if chunk.anchor == "same")
+        in_both = tuple(chunk.chunk_id for chunk in NODES.chunks if chunk.anchor in ("", "limits"))
+        assert label.chunk_ids == in_both
+
+    def test_short_section_is_found_in_the_chunk_that_it_shares(self) -> None:
+        words = "A few words about the motor of the left knee, so that this section is long enough."
+        motor = view(page("motor", {"": words, "Speed": "Two turns.", "Torque": "Nine newton metres."}))
+        shared = motor.chunks[-1]
+        assert (shared.anchor, "Two turns." in shared.text, "Nine" in shared.text) == ("speed", True, True)
+        for anchor, text in [("speed", "Two turns."), ("torque", "Nine newton metres.")]:
+            label = resolve_label([motor], page="docs/motor.md", anchor=anchor)
+            assert (label.status, text_at(label, motor)) == ("exact", text)
+            assert label.chunk_ids == (shared.chunk_id,)
+
+    @given(texts=st.lists(st.text("ab ", max_size=200).map("x {}y".format), min_size=1))
+    def test_every_section_is_found_at_every_chunk_size(self, texts: list[str]) -> None:
+        source = page("x", {f"Section {number}": text for number, text in enumerate(texts)})
+        for target in (8, 60):
+            book = view(source, target)
+            for number, text in enumerate(texts):
+                label = resolve_label([book], page="docs/x.md", anchor=f"section-{number}")
+                assert (label.status, text_at(label, book)) == ("exact", text)
 
 
 class TestSpans:

@@ -182,17 +182,26 @@ def read_content_version(body: Mapping[str, Any]) -> ContentVersion:
 
 
 def read_page(body: Mapping[str, Any]) -> PageView:
-    """Read a page with its text and its chunks."""
-    from ...validation.target import PageView
+    """Read a page with its text, its sections and its chunks."""
+    from ...validation.target import PageSection, PageView
 
-    chunks = tuple(map(_read_chunk, body["passages"]))
+    sections = tuple(
+        PageSection(
+            _read_text(section["section"]),
+            _read_text(section["anchor"]),
+            _read_number(section["start"]),
+            _read_number(section["end"]),
+        )
+        for section in body["sections"]
+    )
     return PageView(
         document_id=_read_text(body["document_id"]),
         url=_read_text(body["url"]),
         title=_read_text(body["title"]),
         source_path=_read_text(body["source_path"]),
         text=_read_text(body["text"]),
-        chunks=chunks,
+        sections=sections,
+        chunks=tuple(map(_read_chunk, body["passages"])),
     )
 
 

@@ -106,10 +106,20 @@ class DocumentList(BaseModel):
     )
 
 
+class SectionOfDocument(BaseModel):
+    """The text under a heading, up to the next heading."""
+
+    section: Section
+    anchor: Anchor
+    start: int = Field(description="Where it starts in the page's text", examples=[0])
+    end: int = Field(description="Where it ends in the page's text", examples=[512])
+
+
 class DocumentWithText(ListedDocument):
-    """An indexed page with its text and its chunks."""
+    """An indexed page with its text, its sections and its chunks."""
 
     text: str = Field(examples=["# Introduction to Physical AI\n\nPhysical AI is intelligence that acts…"])
+    sections: list[SectionOfDocument]
     passages: list[ChunkInContext]
 
 
@@ -148,7 +158,7 @@ async def list_documents(request: Request) -> Response:
     summary="Read a page",
 )
 async def read_document(request: Request, document_id: PathId) -> Response:
-    """Return a page: its normalised text, and its chunks."""
+    """Return a page: its normalised text, its sections, and its chunks."""
     service = get_service(request)
     return JSONResponse(await service.read_catalog(lambda: _load_document(request, document_id)))
 
@@ -183,7 +193,12 @@ def _load_document(request: Request, document_id: str) -> dict[str, Any]:
     record = catalog.page_record(document_id)
     if record is None:
         raise NotFound(f"the document {document_id!r} was just removed")
-    return {**asdict(record), "text": page.text, "passages": [_render_chunk(chunk) for chunk in page.chunks]}
+    return {
+        **asdict(record),
+        "text": page.text,
+        "sections": [section._asdict() for section in page.sections],
+        "passages": [_render_chunk(chunk) for chunk in page.chunks],
+    }
 
 
 def _render_chunk(chunk: Chunk) -> dict[str, Any]:

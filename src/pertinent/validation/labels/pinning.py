@@ -36,7 +36,7 @@ def label_chunk(chunk: Chunk, grade: int, judge: str | None = None, note: str | 
         note: The judge's note.
     """
     span = _trim_span(chunk)
-    page = PageView(chunk.document_id, chunk.url, chunk.title, chunk.source_path, chunk.text.strip(), ())
+    page = PageView(chunk.document_id, chunk.url, chunk.title, chunk.source_path, chunk.text.strip(), (), ())
     whole_page = TextSpan(chunk.document_id, 0, span.end - span.start)
     quote = _shorten_quote(chunk, whole_page, IndexedPage(page, "page"))
     return Label(

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 
 from ...types import Chunk
 from ..golden.golden_set import Unit
-from ..target import PageView
+from ..target import PageSection, PageView
 
 MIN_SIMILARITY = 85.0
 """How similar, of 100, an edited text must be to count as the one that was quoted."""
@@ -38,7 +38,7 @@ class TextSpan(NamedTuple):
     start: int
     end: int
 
-    def overlaps(self, span: Chunk | TextSpan) -> bool:
+    def overlaps(self, span: Chunk | PageSection | TextSpan) -> bool:
         """Whether both spans, which must be on the same page, share a character."""
         return max(self.start, span.start) < min(self.end, span.end)
 
@@ -131,14 +131,15 @@ class IndexedPage:
         found_length = span.end - span.start
         if length is not None:
             return found_length <= _longest_after_edit(length)
-        anchors = {chunk.anchor for chunk in self.page.chunks if span.overlaps(chunk)}
-        return len(anchors) <= 1 and found_length - sum(map(len, reading.parts)) <= MAX_LEFT_OUT
+        sections = sum(map(span.overlaps, self.page.sections))
+        return sections <= 1 and found_length - sum(map(len, reading.parts)) <= MAX_LEFT_OUT
 
     def find_sections(self, anchor: str) -> list[TextSpan]:
         """Find the text under each heading with an anchor, up to the next heading."""
-        by_anchor = groupby(self.page.chunks, lambda chunk: chunk.anchor)
-        sections = [list(chunks) for key, chunks in by_anchor if key == anchor]
-        return [TextSpan(self.page.document_id, chunks[0].start, chunks[-1].end) for chunks in sections]
+        by_anchor = groupby(self.page.sections, lambda section: section.anchor)
+        runs = [list(run) for key, run in by_anchor if key == anchor]
+        spans = [TextSpan(self.page.document_id, run[0].start, run[-1].end) for run in runs]
+        return list(filter(self.is_findable, spans))
 
 
 class Reading(NamedTuple):

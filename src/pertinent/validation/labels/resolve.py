@@ -132,7 +132,7 @@ class _Corpus:
         for page in self.pages:
             self._by_path[page.page.source_path].append(page)
             self._by_url[unquote(canonical_url(page.page.url))].append(page)
-            for anchor in {chunk.anchor for chunk in page.page.chunks}:
+            for anchor in {section.anchor for section in page.page.sections}:
                 self.by_anchor[anchor].append(page)
 
     def find_copies(self, chunk: Chunk) -> list[Chunk]:
@@ -284,13 +284,14 @@ def _match_anchor(label: Label, anchor: str, pages: Sequence[IndexedPage], corpu
 def _explain_missing_section(page: IndexedPage, anchor: str) -> str:
     """Explain why there is no text under an anchor: a heading above other headings may have none."""
     slugs = {_letters_of(anchor), _letters_of(re.sub(r"-\d+$", "", anchor))}
-    steps = [step for chunk in page.page.chunks for step in pairwise(chunk.section.split(SECTION_SEPARATOR))]
+    paths = [section.section.split(SECTION_SEPARATOR) for section in page.page.sections]
+    steps = [step for path in paths for step in pairwise(path)]
     subsections = {lower: upper for upper, lower in steps if _letters_of(upper) in slugs}
     if subsections:
         heading = next(iter(subsections.values()))
         names = ", ".join(subsections)
         return f"the heading {heading!r} has no text of its own; label its subsections: {names}"
-    anchors = sorted({chunk.anchor for chunk in page.page.chunks})
+    anchors = sorted({section.anchor for section in page.page.sections})
     close = get_close_matches(anchor, anchors, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
     return f"{page.name} has no section {anchor}{hint}"

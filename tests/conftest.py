@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -79,6 +79,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         ):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: not BUILD_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let a test that is skipped fail in strict mode."""
+    report = yield
+    if report.skipped and os.environ.get("PERTINENT_TEST_STRICT") == "1":
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which PERTINENT_TEST_STRICT forbids: {report.longrepr}"
+    return report
 
 
 def pytest_collection_finish() -> None:

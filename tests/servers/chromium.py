@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,13 +20,10 @@ OPTIONS = [
 
 @contextmanager
 def launch_chromium(*options: str) -> Iterator[Browser]:
-    """Launch it; without it, the test is skipped, or fails in strict mode."""
+    """Launch it; without it, the test is skipped."""
     path = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if path is None:
-        advice = "there is no chromium; apt-get install chromium-headless-shell"
-        if os.environ.get("PERTINENT_TEST_STRICT") == "1":
-            pytest.fail(advice)
-        pytest.skip(advice)
+        pytest.skip("there is no chromium; apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[*OPTIONS, *options])
         yield browser

@@ -33,10 +33,30 @@ _INLINE_MARKUP = re.compile(r"[\\`*_~<{\[]|\$\$|&[#\w]|:[A-Za-z]|[ \t]\n|\n[ \t]
 _MAX_NESTING = 100  # markdown-it drops what is nested deeper; its default of 20 is ten lists
 _ALT = ["paragraph", "reference", "blockquote", "list"]
 # The names of an import have a limit, or a page with many lines that begin with `import` would take long.
+# Both are as strict as MDX, which refuses other lines: a paragraph of plain Markdown may begin with such a word.
+_NAME = r"(?:[^\W\d]|\$)[\w$]*"
 _IMPORT = re.compile(
-    r"import\s(?:[\w$*{][^'\";]{0,2000}?\sfrom\s{0,99}+|[{*][^'\";]{0,2000}?\bfrom\s{0,99}+)?(['\"])[^'\"\n]+\1.*"
+    rf"""
+    import\s+
+    (?:(?:{_NAME}\s*,\s*)?(?:{_NAME}|\*\s*as\s+{_NAME}|\{{[^}}]{{0,2000}}\}})\s*from\s*)?
+    (?P<quote>['"])[^'"\n]+(?P=quote)
+    [ \t]*(?:(?:;|//|/\*|(?:with|assert)[ \t]*\{{).*)?$
+    """,
+    re.VERBOSE | re.MULTILINE,
 )
-_EXPORT = re.compile(r"export\s+(?:(?:const|let|var|function|class|default|async)\b|[{*])")
+_EXPORT = re.compile(
+    rf"""
+    export\s+(?:
+        (?:const|let|var)\s+(?:{_NAME}\s*=|[\[{{])
+        |(?:async\s+)?function\b\s*\*?\s*(?:{_NAME}\s*)?\(
+        |class\s+{_NAME}\s*(?:\{{|extends\b)
+        |default\s+(?:(?:async|class|function|new)\b|[(\[{{<"'`]|{_NAME}[ \t]*(?:[;(.]|=>|$))
+        |\*\s*(?:as\s+{_NAME}\s*)?from\b
+        |\{{
+    )
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
 _BINDING = re.compile(r"import\s+([A-Za-z_$][\w$]*)\s*(?:,\s*[{*][^'\"]*)?\sfrom\s*['\"]([^'\"]+)['\"]")
 _COMMENT_END = re.compile("-->")
 _SPACES = re.compile(r"(?P<indent>[ \t]*)\s*")

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pertinent.search.engine import NO_CATALOG, NO_CHUNKS
+from pertinent.search.notes import NO_CATALOG, NO_CHUNKS
 from pertinent.surfaces.library import Pertinent
 
 from ..servers.qdrant import Node

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from qdrant_client import QdrantClient
 
 from pertinent.errors import CatalogFailure
-from pertinent.search.engine import NO_CATALOG, NO_LEXICAL
+from pertinent.search.notes import NO_CATALOG, NO_LEXICAL
 from pertinent.surfaces.http import store_health
 from pertinent.workspace.workspace import Workspace
 

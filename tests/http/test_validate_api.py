@@ -17,7 +17,8 @@ import pytest
 
 from pertinent.build import CATALOG_FILE
 from pertinent.errors import InvalidInput, StoreError
-from pertinent.search.engine import NO_CATALOG, Engine
+from pertinent.search.engine import Engine
+from pertinent.search.notes import NO_CATALOG
 from pertinent.surfaces.http import validate_api
 from pertinent.testing.pages import page
 from pertinent.types import SearchOptions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,6 +11,7 @@ import pytest
 from pertinent._internal.progress import NoProgress
 from pertinent.search import book_words_cache
 from pertinent.search.engine import Engine
+from pertinent.search.notes import NO_WORDS
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Answer, Page, SearchOptions, Vocabulary
@@ -99,3 +101,20 @@ def test_answers_during_syncs_are_not_cached_with_other_words(workspace: Workspa
         assert [(hit.point_id, hit.score) for hit in answer.hits] == [
             (hit.point_id, hit.score) for hit in expected.hits
         ]
+
+
+def test_unreadable_words_are_noted_and_such_answers_are_not_cached(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(book_words_cache, "CHECK_SECONDS", 0.0)
+    index_pages(workspace)
+    engine = cached_engine(workspace)
+    assert search(engine, "revolute").notes == ()
+    with sqlite3.connect(workspace.settings.folder / "catalog.sqlite3") as database:
+        database.execute("ALTER TABLE vocabulary RENAME TO lost")
+        database.execute("UPDATE meta SET value = value + 1 WHERE key = 'vocabulary_version'")
+    assert search(engine, "joint limits").notes == (NO_WORDS,)
+    assert not search(engine, "joint limits").cached
+    with sqlite3.connect(workspace.settings.folder / "catalog.sqlite3") as database:
+        database.execute("ALTER TABLE lost RENAME TO vocabulary")
+    assert search(engine, "joint limits").notes == ()

@@ -15,7 +15,8 @@ from pertinent._internal.progress import NoProgress
 from pertinent.errors import CatalogFailure, DimensionMismatch, EmbedderError, InvalidInput, NotFound
 from pertinent.ports import Description, Vector
 from pertinent.search import engine as engine_module
-from pertinent.search.engine import NO_PHRASE, Engine, count_bytes, find_neighbors
+from pertinent.search.engine import Engine, count_bytes, find_neighbors
+from pertinent.search.notes import NO_PHRASE
 from pertinent.search.ranking import weigh_features
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page

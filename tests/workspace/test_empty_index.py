@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 import pertinent
 from pertinent import build
 from pertinent.errors import FingerprintMismatch, IndexFailure, NotFound
-from pertinent.search.engine import NO_CHUNKS, NO_LEXICAL
+from pertinent.search.notes import NO_CHUNKS, NO_LEXICAL
 from pertinent.surfaces import seed_functions
 from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent

@@ -38,6 +38,8 @@ class BookWordsCache:
     def __init__(self, catalog: CatalogReader, language: str) -> None:
         self._catalog = catalog
         self.analyzer = Analyzer(language)
+        self.has_failed = False
+        """Whether the catalog failed when the words were last to be read."""
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="book-words")
         self._refresh: Future[None] | None = None
@@ -85,8 +87,9 @@ class BookWordsCache:
             version = self._catalog.vocabulary_version()
             if version != self._version:
                 self._words, self._version = self._read(), version
+            self.has_failed = False
         except CatalogFailure:
-            pass
+            self.has_failed = True
         self._checked = time.monotonic()
 
     def _read(self) -> BookWords:

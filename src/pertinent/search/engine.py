@@ -14,14 +14,14 @@ import numpy as np
 
 from .._internal.cache import VersionedCache
 from .._internal.clock import StageTimer, utc_now
-from .._internal.messages import format_count, format_list
 from ..errors import CatalogFailure, EmbedderError, IndexMissing, InvalidInput, NotFound, RerankerError
 from ..identity import point_id
 from ..ports import CatalogReader, Description, Embedder, IndexReader, Vector
-from ..types import NO_RERANKER, Answer, Chunk, DamagedPoint, Filters, Hit, Ranking, SearchOptions, Suggestion
+from ..types import NO_RERANKER, Answer, Chunk, Filters, Hit, Ranking, SearchOptions, Suggestion
 from .book_words import BookWords
 from .book_words_cache import BookWordsCache
 from .cosine_scale import KNOWN_SCALES, SAMPLE, CosineScale, estimate_scale
+from .notes import NO_CATALOG, NO_CHUNKS, NO_EMBEDDER, NO_LEXICAL, NO_PHRASE, NO_WORDS, describe_damage
 from .phrases import Phrases
 from .query_vector import normalize_vector
 from .ranking import CANDIDATE_SIDES, CANDIDATES, Ranked, rank, select
@@ -40,24 +40,12 @@ WIDENING = 4
 MAX_CANDIDATES = 3_200
 """How many candidates of each side are read at the most: anybody may quote a phrase that is not there."""
 
-NO_CATALOG = "the catalog did not answer; path, slug and title come from the index"
-NO_LEXICAL = "this collection can't be searched by words; results are ranked by meaning alone"
-NO_PHRASE = "no passage contains the quoted phrase; results match its words"
-NO_EMBEDDER = "the embedding model did not answer; results are ranked by words alone"
-
 NO_RERANKER_SET = (
     "no reranker is set: set `reranker`, for example to local:ms-marco-MiniLM-L-12-v2, or leave rerank out"
 )
 
-NO_CHUNKS = (
-    "the index has no chunks yet: run `pertinent index PATH`, or the pipeline that fills the collection"
-)
-
 MOST_DAMAGED = 1000
 """How many damaged points a search reads past before it stops looking for further hits."""
-
-DAMAGED_NAMED = 3
-"""How many damaged points a note names."""
 
 MAX_CACHED_BYTES = 64 * 2**20
 """How much memory the cached answers may take, approximately."""
@@ -261,7 +249,9 @@ class Engine:
             rerank_timer.lap("reranked")
             timer.stages |= rerank_timer.stages
         hits, catalog_notes = self._describe(selected.hits)
-        notes = (*notes, *catalog_notes, *damage_notes(selected.damaged))
+        if not catalog_notes and self._book_words.has_failed:
+            catalog_notes = (NO_WORDS,)
+        notes = (*notes, *catalog_notes, *describe_damage(selected.damaged))
         if not hits and not selected.excluded and not self._index.count():
             notes = (*notes, NO_CHUNKS)
         timer.lap("filtered")
@@ -360,15 +350,6 @@ class Engine:
         except CatalogFailure:
             return hits, (NO_CATALOG,)
         return [_apply_description(hit, descriptions.get(hit.chunk.chunk_id)) for hit in hits], ()
-
-
-def damage_notes(damaged: Sequence[DamagedPoint]) -> tuple[str, ...]:
-    """Return the note on damaged points that were left out of an answer; none where there are none."""
-    if not damaged:
-        return ()
-    points = format_count(len(damaged), "damaged point was", "damaged points were")
-    names = format_list([*map(str, damaged)], DAMAGED_NAMED, separator="; ")
-    return (f"{points} left out (`pertinent doctor` says what to do): {names}",)
 
 
 def count_bytes(answer: Answer) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._internal.messages import format_count
 from ..identity import shorten
-from ..search.engine import NO_LEXICAL
+from ..search.notes import NO_LEXICAL
 from ..stores.payload import matches_filters
 from ..types import Answer, SearchOptions
 

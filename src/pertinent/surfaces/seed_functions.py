@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InvalidInput
 from ..limits import RETRIEVAL_LAYER, RETRIEVAL_TESTING
-from ..search.engine import damage_notes
+from ..search.notes import describe_damage
 from ..types import SearchOptions
 from .library import Pertinent
 from .query_response import render_query_response
@@ -80,7 +80,7 @@ def retrieve_content_chunks(query_embedding: Sequence[float], limit: int = 5) ->
     limit = RETRIEVAL_LAYER.check_top_k(limit)
     engine = open_shared().workspace.engine()
     answer = engine.search_vector(query_embedding, SearchOptions(top_k=limit))
-    for note in damage_notes(answer.damaged):
+    for note in describe_damage(answer.damaged):
         warnings.warn(note, stacklevel=2)
     return [to_retrieval_result(hit) for hit in answer.hits]
 

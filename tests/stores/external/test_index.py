@@ -20,7 +20,8 @@ from qdrant_client.http.exceptions import ResponseHandlingException
 from pertinent.errors import DimensionMismatch, IndexFailure, InvalidInput, NotFound, SettingsError
 from pertinent.identity import content_hash
 from pertinent.ports import Fingerprint
-from pertinent.search.engine import NO_LEXICAL, Engine, find_neighbors
+from pertinent.search.engine import Engine, find_neighbors
+from pertinent.search.notes import NO_LEXICAL
 from pertinent.stores.external.catalog import MIN_OVERLAP, ExternalCatalog, assemble_page
 from pertinent.stores.external.collection import examine_collection, is_external
 from pertinent.stores.external.index import ExternalIndex

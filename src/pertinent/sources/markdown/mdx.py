@@ -33,7 +33,7 @@ _INLINE_MARKUP = re.compile(r"[\\`*_~<{\[]|\$\$|&[#\w]|:[A-Za-z]|[ \t]\n|\n[ \t]
 _MAX_NESTING = 100  # markdown-it drops what is nested deeper; its default of 20 is ten lists
 _ALT = ["paragraph", "reference", "blockquote", "list"]
 # The names of an import have a limit, or a page with many lines that begin with `import` would take long.
-# Both are as strict as MDX, which refuses other lines: a paragraph of plain Markdown may begin with such a word.
+# As strict as MDX, which refuses other lines: a paragraph of plain Markdown may begin with such a word.
 _NAME = r"(?:[^\W\d]|\$)[\w$]*"
 _IMPORT = re.compile(
     rf"""

@@ -18,7 +18,7 @@ from ..._internal.progress import NoProgress
 from ...errors import PertinentError, SettingsError
 from ...identity import is_loopback
 from ...indexing.sync import SyncSummary
-from ...search.engine import NO_CHUNKS
+from ...search.notes import NO_CHUNKS
 from ...settings import Settings
 from ...workspace.lock_wait import WAITING, find_writer
 from ...workspace.workspace import Workspace

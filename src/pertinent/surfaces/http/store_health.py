@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from ...errors import IndexFailure, PertinentError, StoreError
-from ...search.engine import NO_CATALOG
+from ...search.notes import NO_CATALOG
 from ...search.reranking import Reranking
 from ...types import NO_RERANKER, Answer
 from ...workspace.current_build import run_on_current_build

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from ...identity import digest
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...limits import check_count
-from ...search.engine import NO_LEXICAL, NO_PHRASE
+from ...search.notes import NO_LEXICAL, NO_PHRASE
 from ...types import Answer, Hit, Ranking, SearchOptions
 from .errors import openapi_errors
 from .schemas import (

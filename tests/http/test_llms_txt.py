@@ -81,12 +81,12 @@ def test_title_is_a_setting(serve: Serve) -> None:
 
 
 def test_pages_are_grouped_by_folder_or_source(serve: Serve, tmp_path: Path) -> None:
-    names = ("guide/start", "guide/next", "intro", "how-to/run")
+    names = ("guide/start", "guide/next", "intro", "how-to/run", "T%C3%A9st%20one/run")
     pages = [page(name, {"": f"The page {name}."}) for name in names]
     with open_filled(tmp_path / "two", *pages) as workspace:
         service = serve(workspace)
         headings = re.findall(r"^## (.+)$", service.client.get("/llms.txt").text, re.M)
-        assert sorted(headings) == ["Guide", "How to", "Pages"]
+        assert sorted(headings) == ["Guide", "How to", "Pages", "Tést one"]
         other = dataclasses.replace(page("faq", {"": "Questions."}), url="https://faq.example/all")
         fill(workspace, InMemorySource(other, name="https://faq.example"))
         headings = re.findall(r"^## (.+)$", service.client.get("/llms.txt").text, re.M)

@@ -20,6 +20,8 @@ def test_search_names_an_index_that_is_lost_after_a_rollback(tmp_path: Path) -> 
     with Pertinent.open(data, embedder=FAST) as pertinent:
         pertinent.index(docs)
         pertinent.reindex()
+        (docs / "knees.md").write_text("# Knees\n\nA knee is a joint.\n")
+        pertinent.index(docs)
         pertinent.rollback()  # all pages are pending now
     shutil.rmtree(data / "index")
     with Pertinent.open(data, embedder=FAST) as pertinent:

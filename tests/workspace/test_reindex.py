@@ -212,6 +212,19 @@ def test_rollback_restores_the_previous_build(indexed: Path) -> None:
         hits(pertinent)
 
 
+def test_pages_are_complete_after_a_rollback_if_nothing_was_synced(indexed: Path, docs: Path) -> None:
+    with opened(indexed, chunk_tokens=25) as pertinent:
+        for _ in range(3):
+            pertinent.reindex()
+            pertinent.rollback()
+            assert pertinent.workspace.writable_catalog().pending() == []
+        (docs / "knee.md").write_text("# The knee\n\nThe knee has a new hinge of brass.\n")
+        pertinent.rollback()
+        pertinent.index(docs, base_url="https://parts.example/docs", name="docs")
+        pertinent.rollback()
+        assert len(pertinent.workspace.writable_catalog().pending()) == len(NAMES)
+
+
 def test_rollback_can_be_rolled_back(indexed: Path) -> None:
     with opened(indexed, chunk_tokens=25) as pertinent:
         pertinent.reindex()

@@ -39,5 +39,6 @@ def test_reindex_gate_measures_the_old_build_in_its_own_language(tmp_path: Path)
 def measure_build_in_use(pertinent: Pertinent, golden: Path) -> list[float | None]:
     """Return the scores that a reindex finds in the build in use."""
     gate = ReindexGate(pertinent.workspace, golden, lambda _: None)
-    report = gate._validate_old(pertinent.workspace.open_current_build())
+    fingerprint, _ = pertinent.workspace.open_current_build()
+    report = gate._validate_old(fingerprint)
     return [result.similarity_score for case in report.test_cases for result in case.actual_results]

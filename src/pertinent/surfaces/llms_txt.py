@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from .._internal.messages import format_count
 from ..errors import NotFound
@@ -113,7 +113,7 @@ def _name_folder(record: PageRecord) -> str:
     folder, slash, _ = record.url.removeprefix(record.source).strip("/").partition("/")
     if not slash or "://" in record.url.removeprefix(record.source):
         return OTHER_PAGES
-    words = re.sub(r"[-_]+", " ", folder).strip()
+    words = re.sub(r"[-_]+", " ", unquote(folder)).strip()
     return words[:1].upper() + words[1:] or OTHER_PAGES
 
 

@@ -10,7 +10,7 @@ from .._internal.disk import check_space_for_build
 from .._internal.progress import Progress
 from ..errors import NotFound, SyncRefused
 from ..indexing.sync import Indexer
-from ..ports import Fingerprint, PageWrite
+from ..ports import Fingerprint, PageWrite, VectorIndex
 from ..search.engine import Engine
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
         The number of chunks.
     """
     workspace.require()
-    catalog, current = workspace.writable_catalog(), workspace.open_current_build()
+    catalog = workspace.writable_catalog()
+    current, _ = workspace.open_current_build()
     settings, embedder = workspace.settings, workspace.create_embedder()
     check_space_for_build(settings.folder, _estimate_size(workspace, current, embedder.dimension))
     new, index = workspace.builds.begin(workspace.make_fingerprint(embedder))
@@ -75,7 +76,8 @@ def _estimate_size(workspace: Workspace, current: Fingerprint, dimension: int) -
 def rollback(workspace: Workspace) -> Fingerprint:
     """Activate the previous build; the next sync writes what has changed since.
 
-    The catalog records the chunks as that build has them, and every page as pending.
+    The catalog records the chunks as that build has them, and all pages as pending if anything was synced
+    since.
 
     Raises:
         NotFound: There is no previous build, or it has none of the indexed pages.
@@ -85,17 +87,25 @@ def rollback(workspace: Workspace) -> Fingerprint:
     current, previous = catalog.fingerprint(), catalog.previous()
     if previous is None or current is None or not workspace.builds.has_build(previous.build):
         raise NotFound("there is no previous build; `pertinent reindex` keeps the one that it replaces")
-    workspace.open_current_build()
+    _, current_index = workspace.open_current_build()
     index = workspace.builds.open(previous)
     pages = workspace.builds.read_pages(index)
     if not pages:
         index.close()
         raise NotFound("the previous build has none of the current pages, so there is nothing to return to")
-    catalog.begin(pages.document_ids)
+    if current_index is None or not _had_all_commits(index, current_index):
+        catalog.begin(pages.document_ids)
     index.record_commits(catalog.announce_commit())
     catalog.activate_build(previous, pages)
     workspace.activate(previous, index)
     return previous
+
+
+def _had_all_commits(previous: VectorIndex, current: VectorIndex) -> bool:
+    """Whether nothing was synced since the previous build was replaced by the current one."""
+    # A build's record begins with the last commit before it was activated, until a sync replaces the record.
+    last, first = previous.commits()[-1:], current.commits()[:1]
+    return bool(last) and last == first
 
 
 def drop_previous(workspace: Workspace) -> int | None:

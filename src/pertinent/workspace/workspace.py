@@ -358,8 +358,8 @@ class Workspace:
         with self._opening:
             self.builds.remove(number)
 
-    def open_current_build(self) -> Fingerprint:
-        """Return the fingerprint of the build in use, opened so that no other process can write to it."""
+    def open_current_build(self) -> tuple[Fingerprint, VectorIndex | None]:
+        """Open the build in use, so that no other process can write to it; None if it can't be used."""
         with self._opening:
             old = self.catalog().fingerprint()
             assert old is not None  # noqa: S101 - `require` checked it
@@ -376,7 +376,7 @@ class Workspace:
                     # as the reason may also be a lack of memory or files.
                     if self.settings.qdrant_url is not None:
                         raise
-            return old
+            return old, self._index
 
     def require(self) -> None:
         """Raise NotFound if nothing was ever indexed; an index without chunks is fine."""

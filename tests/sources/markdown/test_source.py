@@ -376,6 +376,15 @@ def test_loop_of_symlinks_is_walked_once(write_book: WriteBook) -> None:
     assert list(read_pages(root)) == ["book/a/x.md"]
 
 
+def test_folder_is_read_under_its_own_path_whatever_a_link_is_called(write_book: WriteBook) -> None:
+    root = write_book({"zebra/x.md": "x", "mole/y.md": "y"})
+    (root / "ant").symlink_to(root / "zebra", target_is_directory=True)
+    (root / "mole" / "bee").symlink_to(root / "zebra", target_is_directory=True)
+    assert list(read_pages(root)) == ["book/mole/y.md", "book/zebra/x.md"]
+    links = f"ant, {Path('mole/bee')}"
+    assert read_skipped(root) == {f"links to folders that are read under their own path: {links}": 2}
+
+
 def test_links_that_leave_the_source_folder_are_skipped_and_named(
     write_book: WriteBook, tmp_path: Path
 ) -> None:
@@ -390,7 +399,8 @@ def test_links_that_leave_the_source_folder_are_skipped_and_named(
     inside = ["book/a.md", "book/inside.md", "book/part/b.md"]
     assert list(read_pages(root)) == inside
     assert read_skipped(root) == {
-        "links that lead outside the source folder: file.md, part/folder; --follow-links reads them": 2
+        "links that lead outside the source folder: file.md, part/folder; --follow-links reads them": 2,
+        "links to folders that are read under their own path: twin": 1,
     }
     followed = [entry for entry in MarkdownSource(root, follow_links=True).read() if isinstance(entry, Page)]
     assert [page.source_path for page in followed] == sorted(

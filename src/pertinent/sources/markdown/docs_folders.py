@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -288,23 +288,31 @@ def _walk_markdown(
 def _walk_files(
     root: Path, within: Path, links: LinkBoundary, on_error: Callable[[OSError], None] | None = None
 ) -> Iterator[PurePosixPath]:
-    """Yield every file below both folders, relative to `root`. A loop of symlinks is walked once."""
+    """Yield every file below both folders, relative to `root`.
+
+    Links to folders come last, so that each folder is read under its own path; a folder is read once.
+    """
     if within.is_file():
         yield PurePosixPath(within.relative_to(root).as_posix())
         return
-    start = within if within.is_relative_to(root) else root
+    waiting = deque([str(within if within.is_relative_to(root) else root)])
     seen = set()
-    for folder, folders, files in os.walk(start, onerror=on_error, followlinks=True):
-        real = os.path.realpath(folder)
-        if real in seen or not links.allows(folder):
-            folders.clear()
-            continue
-        seen.add(real)
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for name in files:
-            file = os.path.join(folder, name)  # noqa: PTH118 - faster
-            if not _is_pipe_or_device(file) and _may_read(file, links):
-                yield PurePosixPath(Path(folder, name).relative_to(root).as_posix())
+    while waiting:
+        for folder, folders, files in os.walk(waiting.popleft(), onerror=on_error):
+            real = os.path.realpath(folder)
+            if real in seen:
+                links.note_repeated(folder)
+            if real in seen or not links.allows(folder):
+                folders.clear()
+                continue
+            seen.add(real)
+            folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+            paths = (os.path.join(folder, name) for name in folders)  # noqa: PTH118 - faster
+            waiting += filter(os.path.islink, paths)
+            for name in files:
+                file = os.path.join(folder, name)  # noqa: PTH118 - faster
+                if not _is_pipe_or_device(file) and _may_read(file, links):
+                    yield PurePosixPath(Path(folder, name).relative_to(root).as_posix())
 
 
 def _may_read(file: str, links: LinkBoundary) -> bool:

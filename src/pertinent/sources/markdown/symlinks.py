@@ -28,6 +28,7 @@ class LinkBoundary:
         self._project: str | None = None
         self._skipped: set[str] = set()
         self._skipped_docs: set[str] = set()
+        self._repeated: set[str] = set()
 
     def add_folders(self, folders: Iterable[Path]) -> None:
         """Let links lead into these folders, too."""
@@ -64,6 +65,10 @@ class LinkBoundary:
         self._skipped.add(lexical)
         return False
 
+    def note_repeated(self, folder: str) -> None:
+        """Record a link to a folder that is read under its own path, or through another link."""
+        self._repeated.add(folder)
+
     def allows_import(self, path: Path) -> bool:
         """Whether a page may import a file: it is in the source, or in the site that has the source."""
         real = os.path.realpath(path)
@@ -94,13 +99,15 @@ class LinkBoundary:
     def list_skipped(self) -> list[Skipped]:
         """Name the links that were not followed, and the docs folders that were not read."""
         topmost = [path for path in self._skipped if self._skipped.isdisjoint(map(str, Path(path).parents))]
+        advice = "; --follow-links reads them"
         groups = (
-            ("links that lead outside the source folder", topmost),
-            ("docs folders that the config names outside the project", self._skipped_docs),
+            ("links that lead outside the source folder", topmost, advice),
+            ("docs folders that the config names outside the project", self._skipped_docs, advice),
+            ("links to folders that are read under their own path", self._repeated, ""),
         )
         return [
-            Skipped(f"{what}: {self._list_names(paths)}; --follow-links reads them", len(paths))
-            for what, paths in groups
+            Skipped(f"{what}: {self._list_names(paths)}{advice}", len(paths))
+            for what, paths, advice in groups
             if paths
         ]
 

@@ -125,6 +125,17 @@ class EdgeIndex:
 
         return gather_candidates(ask, queries, by, limit)
 
+    def search_exactly(self, vector: Vector, limit: int) -> dict[PointId, float]:
+        """Return the nearest points with their cosines, found by comparing the vector with every point's."""
+        request = qdrant.QueryRequest(
+            limit=limit,
+            query=self._queries(vector, None)[DENSE],
+            with_payload=False,
+            params=qdrant.SearchParams(exact=True),
+        )
+        with self._call_shard():
+            return {_uuid(point): point.score for point in self._shard.query(request)}
+
     def _queries(self, vector: Vector | None, text: str | None) -> dict[str, qdrant.Query | None]:
         """Return the query for each side; a text of stop words alone has none."""
         queries: dict[str, qdrant.Query | None] = {}

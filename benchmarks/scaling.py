@@ -30,10 +30,7 @@ from typing import Any
 import numpy as np
 
 from pertinent._internal.progress import NoProgress
-from pertinent.ports import Vector
 from pertinent.stores.candidates import DENSE
-from pertinent.stores.edge import EdgeIndex
-from pertinent.stores.qdrant.index import QdrantIndex
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import Filters, SearchOptions
 from synthetic import SentenceVectors, SyntheticBook, read_sentences
@@ -218,38 +215,14 @@ def search_book(setup: Setup) -> dict[str, Any]:
 
 
 def measure_recall(opened: Pertinent, embedder: SentenceVectors, queries: Sequence[str]) -> float:
-    index = opened.workspace.index()
+    index = opened.workspace.writable_index()
     recalled = 0
     for vector in embedder.embed_queries(queries):
         approximate = index.candidates(vector, None, by=[DENSE], limit=50, filters=Filters())
         order = np.argsort(-np.asarray(approximate.cosine), kind="stable")[:BEST]
-        recalled += len({str(approximate.point_ids[n]) for n in order} & find_exact(index, vector))
+        exact = index.search_exactly(vector, BEST)
+        recalled += len({approximate.point_ids[n] for n in order} & exact.keys())
     return round(recalled / (BEST * len(queries)), 4)
-
-
-def find_exact(index: object, vector: Vector) -> set[str]:
-    """Return the ids of the nearest points, by a full scan."""
-    if isinstance(index, EdgeIndex):
-        import qdrant_edge as qdrant
-
-        query = qdrant.Query.Nearest(vector.tolist(), using=DENSE)
-        exact = qdrant.SearchParams(exact=True)
-        request = qdrant.QueryRequest(limit=BEST, query=query, params=exact, with_payload=False)
-        return {str(point.id) for point in index._shard.query(request)}
-    assert isinstance(index, QdrantIndex)
-    from qdrant_client import models
-
-    response = index._server.read(
-        lambda peer: peer.reading.query_points(
-            index._collection,
-            query=vector.tolist(),
-            using=DENSE,
-            limit=BEST,
-            with_payload=False,
-            search_params=models.SearchParams(exact=True),
-        )
-    )
-    return {str(point.id) for point in response.points}
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:

@@ -162,6 +162,9 @@ class IndexWriter(Protocol):
     def find_damaged_filters(self, chunks: Sequence[Chunk]) -> list[str]:
         """Return the names of the filters that miss some of these chunks; a sync needs one of them."""
 
+    def search_exactly(self, vector: Vector, limit: int) -> dict[PointId, float]:
+        """Return the nearest points with their cosines, found by comparing the vector with every point's."""
+
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
         """Insert or replace the points of the entries."""
 
@@ -325,10 +328,7 @@ class CatalogWriter(Protocol):
         """List the pages whose change began and was not committed: all, or those of a source or of none."""
 
     def commit(self, source: str, writes: Sequence[PageWrite], removed: Sequence[str] = ()) -> None:
-        """Record pages and removals, in one transaction, and clear the pending marks that `begin` set here.
-
-        Marks that another process has set stay.
-        """
+        """Record pages and removals in one transaction; clear the pending marks that this process has set."""
 
     def register(self, source: str, location: str) -> None:
         """Record a source, and where it was read from this time."""

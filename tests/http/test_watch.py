@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,29 @@ def test_refused_sync_is_not_retried(docs: Path, monkeypatch: pytest.MonkeyPatch
     log = Log()
     watch.watch_source(str(docs), refuse, threading.Event(), log)  # type: ignore[arg-type]
     assert log.events == [("sync failed", None)]
+
+
+def test_log_names_skipped_links_once(tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = tmp_path / "hip.md"
+    outside.write_text("# Hip\n\nThe hip turns.\n")
+
+    def change_link(_folder: Path, _stop: threading.Event) -> Iterator[None]:
+        yield
+        (docs / "hip.md").symlink_to(outside)
+        yield
+        yield
+        (docs / "hip.md").unlink()
+        yield
+
+    monkeypatch.setattr(watch, "wait_for_changes", change_link)
+    log = Mock()
+    with Pertinent.open(tmp_path / "data", embedder="testing:hashed-words") as pertinent:
+        watch.watch_source(str(docs), lambda: pertinent.index(docs), threading.Event(), log)
+    indexed, added, removed = [call.kwargs["skipped"] for call in log.info.call_args_list]
+    assert (indexed, removed) == ({}, {})
+    ((reason, pages),) = added.items()
+    assert "hip.md" in reason
+    assert pages == 1
 
 
 def serve_without_listening(

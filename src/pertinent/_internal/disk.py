@@ -30,8 +30,11 @@ def measure_disk_use(folder: Path) -> int:
 
 
 def is_read_only(path: Path) -> bool:
-    """Whether a file or folder is on a read-only file system, so that nobody can change it."""
-    return path.exists() and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    """Whether this process can't change an existing file or folder."""
+    if not path.exists():
+        return False
+    # Root may write without permission, but not to a read-only file system.
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY) or not os.access(path, os.W_OK)
 
 
 def copy_with_holes(source: Path, target: Path) -> None:

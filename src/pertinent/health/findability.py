@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from .._internal.messages import format_count, format_list
 from ..identity import point_id
-from ..indexing.model_check import SAME_VECTOR
 from ..ports import VectorIndex
 from ..search.bm25 import Bm25
 from ..search.terms import words
@@ -20,10 +19,19 @@ LIMIT = 10
 """How many hits each search returns; a word is searched for only if no more chunks have it."""
 TOLERATED_SHARE = 0.1
 """Up to which share of the sample may be missed: a graph does not lead to every vector."""
+LEAST_NEAREST = 3
+"""How many of the ten nearest chunks a search by vector must find.
+
+In a healthy index it finds at least eight of them for nearly every chunk; with binary vectors, four.
+"""
+_ROUNDING = 1e-5
+"""How far the cosine of the same two vectors may differ between two searches."""
 
 
 def find_unfindable_chunks(stored: Inventory, index: VectorIndex, lexical: str) -> list[Finding]:
-    """Search for a sample of chunks by their own vectors and rarest words; most of them must be found.
+    """Search for a sample of chunks by their own vectors and rarest words.
+
+    Most of them must be found; the search by vector must also find some of the chunks nearest to them.
 
     Args:
         stored: The chunks.
@@ -35,18 +43,25 @@ def find_unfindable_chunks(stored: Inventory, index: VectorIndex, lexical: str) 
     bm25 = Bm25.from_settings(lexical)
     by_words = _search_words(stored, sample, index, bm25) if bm25.settings == lexical else iter(())
     return [
-        *_make_finding("vectors", list(_search_vectors(sample, index))),
+        *_make_finding("vectors", list(_search_vectors(sample, index)), " or what is nearest to them"),
         *_make_finding("words", list(by_words)),
     ]
 
 
 def _search_vectors(sample: Sequence[Chunk], index: VectorIndex) -> Iterator[tuple[Chunk, bool]]:
-    """Yield each chunk with whether the search by its vector finds that vector, of this or an equal chunk."""
+    """Yield each chunk with whether the search by its vector finds what an exact search finds.
+
+    Cosines are compared, not points: which of several equal vectors a search lists is chance.
+    """
     vectors = index.vectors([point_id(chunk.chunk_id) for chunk in sample])
     for chunk in sample:
         if (vector := vectors.get(point_id(chunk.chunk_id))) is not None:
             hits = index.candidates(vector, None, by=("dense",), limit=LIMIT, filters=Filters())
-            yield chunk, max(hits.cosine or (), default=0.0) >= SAME_VECTOR
+            cosines = sorted(hits.cosine or (), reverse=True)
+            exact = sorted(index.search_exactly(vector, LIMIT).values(), reverse=True)
+            nearest, farthest = exact[0] - _ROUNDING, exact[-1] - _ROUNDING
+            least = min(LEAST_NEAREST, len(exact))
+            yield chunk, len(cosines) >= least and cosines[0] >= nearest and cosines[least - 1] >= farthest
 
 
 def _search_words(
@@ -73,15 +88,15 @@ def _search_words(
             yield chunk, point_id(chunk.chunk_id) in hits.point_ids
 
 
-def _make_finding(side: str, searches: Sequence[tuple[Chunk, bool]]) -> list[Finding]:
+def _make_finding(side: str, searches: Sequence[tuple[Chunk, bool]], neighbors: str = "") -> list[Finding]:
     missed = sorted(chunk.chunk_id for chunk, is_found in searches if not is_found)
     if len(missed) <= TOLERATED_SHARE * len(searches):
         return []
-    chunks = format_count(len(missed), "chunk")
+    chunks = f"{format_count(len(missed), 'chunk')} of {len(searches):,} sampled"
     return [
         Finding(
-            f"searches by {side} do not find {chunks} of {len(searches):,} sampled, though the index has "
-            f"them: {format_list(missed, MAX_NAMED)}",
+            f"searches by {side} do not find {chunks}{neighbors}, though the index has them: "
+            f"{format_list(missed, MAX_NAMED)}",
             REMEDY_REINDEX,
         )
     ]

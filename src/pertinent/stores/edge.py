@@ -29,7 +29,7 @@ from ..search.bm25 import Bm25
 from ..types import Candidates, Chunk, Filters, PointId, StoredPoint
 from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
 from .edge_commits import read_commits, write_commits
-from .edge_lock import FolderLock, make_lock_error
+from .edge_lock import LOCK_NAME, FolderLock, make_lock_error
 from .edge_shard import open_shard
 from .payload import filter_conditions, find_damaged_filters, to_chunk, to_payload
 
@@ -57,8 +57,8 @@ class EdgeIndex:
         self._running_calls = 0
         self._closed = False
         self._version = 0
-        self._copy: tempfile.TemporaryDirectory[str] | None = None
-        """The copy that is read instead of a folder on a read-only file system."""
+        self._copy: ExitStack | None = None
+        """Deletes the copy that is read instead of a folder that can't be written, and unlocks the folder."""
 
     @classmethod
     def open(cls, folder: Path, dimension: int, bm25: Bm25 | None = None) -> Self:
@@ -80,15 +80,14 @@ class EdgeIndex:
 
     @classmethod
     def _open_copy(cls, folder: Path, dimension: int, bm25: Bm25 | None) -> Self:
-        copy = tempfile.TemporaryDirectory(prefix="pertinent-")
-        try:
+        with ExitStack() as stack:
             with _translate_errors(folder):
-                copy_with_holes(folder, Path(copy.name))
-            index = cls.open(Path(copy.name), dimension, bm25)
-        except BaseException:
-            copy.cleanup()
-            raise
-        index._folder, index._copy = folder, copy
+                if (folder / LOCK_NAME).exists():
+                    stack.enter_context(closing(FolderLock(folder, shared=True)))
+                copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pertinent-")))
+                copy_with_holes(folder, copy)
+            index = cls.open(copy, dimension, bm25)
+            index._folder, index._copy = folder, stack.pop_all()
         return index
 
     @property
@@ -125,6 +124,17 @@ class EdgeIndex:
             return [{_uuid(point): point.score for point in response} for response in responses]
 
         return gather_candidates(ask, queries, by, limit)
+
+    def search_exactly(self, vector: Vector, limit: int) -> dict[PointId, float]:
+        """Return the nearest points with their cosines, found by comparing the vector with every point's."""
+        request = qdrant.QueryRequest(
+            limit=limit,
+            query=self._queries(vector, None)[DENSE],
+            with_payload=False,
+            params=qdrant.SearchParams(exact=True),
+        )
+        with self._call_shard():
+            return {_uuid(point): point.score for point in self._shard.query(request)}
 
     def _queries(self, vector: Vector | None, text: str | None) -> dict[str, qdrant.Query | None]:
         """Return the query for each side; a text of stop words alone has none."""
@@ -301,7 +311,7 @@ class EdgeIndex:
             self._shard.close()
             self._lock.close()
             if self._copy is not None:
-                self._copy.cleanup()
+                self._copy.close()
 
     @contextmanager
     def _call_shard(self) -> Iterator[None]:

@@ -19,27 +19,40 @@ LOCK_NAME = "pertinent.lock"
 class FolderLock:
     """Locks a folder until it is closed or deleted, as the shard in the folder is.
 
+    Args:
+        folder: The folder of the index.
+        shared: Keep others from writing to a folder that this process can only read.
+
     Raises:
         IndexLocked: Another process, or another object of this one, has locked the folder.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._descriptor: int | None = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o666)
+    def __init__(self, folder: Path, *, shared: bool = False) -> None:
+        self._names_process = False
+        """Whether the file has the name of this process."""
+        access = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
+        self._descriptor: int | None = os.open(folder / LOCK_NAME, access, 0o666)
         # Windows has no fcntl, and some file systems have no locks: there Qdrant's own lock remains.
         with suppress(ImportError, OSError):
             import fcntl
 
             try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 self.close()
                 raise make_lock_error(folder) from error
-            os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, name_process().encode(), 0)
+            if not shared:
+                self._names_process = True
+                os.ftruncate(self._descriptor, 0)
+                os.pwrite(self._descriptor, name_process().encode(), 0)
 
     def close(self) -> None:
         """Release the lock."""
         if self._descriptor is not None:
+            if self._names_process:
+                # The next process that locks the folder may be unable to write its own name.
+                with suppress(OSError):
+                    os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = None
 

@@ -108,6 +108,14 @@ class IndexSuite:
         )
         assert candidates.bm25 is None
 
+    def test_exact_search_returns_the_nearest_points(self, index: VectorIndex) -> None:
+        fill(index)
+        query = EMBEDDER.embed_queries(["messages over topics"])[0]
+        candidates = index.candidates(query, None, by=["dense"], limit=2, filters=Filters())
+        exact = index.search_exactly(query, 2)
+        assert list(exact) == list(candidates.point_ids)
+        assert list(exact.values()) == pytest.approx(candidates.cosine, abs=1e-6)
+
     def test_lexical_candidates_share_a_word_with_the_query(self, index: VectorIndex) -> None:
         stored = fill(index)
         candidates = index.candidates(None, "revolute", by=["lexical"], limit=100, filters=Filters())

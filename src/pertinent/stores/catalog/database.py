@@ -157,13 +157,13 @@ def _create_sqlite_engine(url: sa.URL, arguments: dict[str, Any]) -> sa.Engine:
 
 
 def is_read_only_file(url: sa.URL) -> bool:
-    """Whether the SQLite file exists on a read-only file system."""
+    """Whether the SQLite file exists, and it or its folder can't be written."""
     file = Path(url.database or "")
     return file.exists() and (is_read_only(file) or is_read_only(file.parent))
 
 
 def _connect_read_only(url: sa.URL) -> sqlite3.Connection:
-    """Connect to a file on a read-only file system, where SQLite can't create its own files beside it."""
+    """Connect to a file that can't be written, or where SQLite can't create its own files beside it."""
     file = Path(url.database or "").resolve()
     log = file.with_name(f"{file.name}-wal")
     if log.exists() and log.stat().st_size:

@@ -97,6 +97,21 @@ class QdrantIndex:
 
         return gather_candidates(ask, queries, by, limit)
 
+    def search_exactly(self, vector: Vector, limit: int) -> dict[PointId, float]:
+        """Return the nearest points with their cosines, found by comparing the vector with every point's."""
+        nearest = self._queries(vector, None)[DENSE]
+        response = self._server.read(
+            lambda peer: peer.reading.query_points(
+                self._collection,
+                query=nearest,
+                using=DENSE,
+                limit=limit,
+                with_payload=False,
+                search_params=models.SearchParams(exact=True),
+            )
+        )
+        return read_scores(response.points)
+
     def _queries(self, vector: Vector | None, text: str | None) -> dict[str, models.NearestQuery | None]:
         """Return the query for each side; a text of stop words alone has none."""
         queries: dict[str, models.NearestQuery | None] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import structlog
 
 from ...errors import EmbedderError, LockTimeout, PertinentError, StoreError
 from ...indexing.sync import SyncSummary
+from ...types import Skipped
 
 POLL_SECONDS = 1.0
 """How often the path is checked for a folder that was removed, replaced or put back."""
@@ -31,6 +32,7 @@ def watch_source(
     next change starts another one.
     """
     failed = False
+    skipped: Sequence[Skipped] = ()
     try:
         for _ in wait_for_changes(Path(source.removeprefix("beir:")).expanduser(), stop):
             try:
@@ -41,9 +43,9 @@ def watch_source(
                 failed = True
                 continue
             has_changes = summary.pages_added or summary.pages_changed or summary.pages_removed
-            if has_changes or summary.unreadable or failed or retries:
+            if has_changes or summary.unreadable or summary.skipped != skipped or failed or retries:
                 log_sync(log, source, summary)
-            failed = False
+            failed, skipped = False, summary.skipped
     except Exception as error:
         # For example: the system has no inotify watches left.
         log.error("watching ended", source=source, detail=str(error), exc_info=True)
@@ -66,7 +68,7 @@ def _retry_sync(
 
 
 def log_sync(log: structlog.BoundLogger, source: str, summary: SyncSummary) -> None:
-    """Log what a sync has changed."""
+    """Log what a sync has changed, and what it left out."""
     log.info(
         "synced",
         source=source,
@@ -75,6 +77,7 @@ def log_sync(log: structlog.BoundLogger, source: str, summary: SyncSummary) -> N
         removed=summary.pages_removed,
         chunks=summary.chunks_added,
         unreadable=[page.source_path for page in summary.unreadable],
+        skipped={group.reason: group.pages for group in summary.skipped},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -63,6 +64,30 @@ def test_disk_too_full_to_optimise_is_named(tmp_path: Path) -> None:
         _translate_errors(tmp_path),
     ):
         raise RuntimeError("Not enough space available for optimization, needed: 440.51 MiB")
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_folder_that_was_moved_or_replaced_is_not_used(tmp_path: Path, replaced: bool) -> None:
+    """The engine would write to the new folder what belongs to the old one."""
+    folder, copy = tmp_path / "index", tmp_path / "copy"
+    index = EdgeIndex.open(folder, EMBEDDER.dimension)
+    written = fill(index)
+    index.close()
+    shutil.copytree(folder, copy)
+    index = EdgeIndex.open(folder, EMBEDDER.dimension)
+    folder.rename(tmp_path / "moved")
+    if replaced:
+        copy.rename(folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for use in (index.count, lambda: fill(index), lambda: index.record_commits(["a"]), index.flush):
+        with pytest.raises(IndexFailure, match="was moved, deleted or replaced"):
+            use()
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    index.close()
+    (tmp_path / "moved").replace(tmp_path / "again")
+    reopened = EdgeIndex.open(tmp_path / "again", EMBEDDER.dimension)
+    assert reopened.count() == len(written)
+    reopened.close()
 
 
 def test_closing_twice_is_harmless(tmp_path: Path) -> None:

@@ -285,7 +285,7 @@ class EdgeIndex:
 
     def record_commits(self, commit_ids: Sequence[str]) -> None:
         """Record the ids of the catalog's commits, on the disk."""
-        with _translate_errors(self._folder):
+        with self._call_shard():
             write_commits(self._folder, commit_ids)
 
     def flush(self) -> None:
@@ -315,13 +315,14 @@ class EdgeIndex:
 
     @contextmanager
     def _call_shard(self) -> Iterator[None]:
-        """Keep the shard open during a call, and translate its errors."""
+        """Keep the shard open during a call, check that its folder is in place, and translate errors."""
         with self._calls:
             if self._closed:
                 raise IndexFailure(f"the index in {self._folder} is closed")
             self._running_calls += 1
         try:
             with _translate_errors(self._folder):
+                self._lock.check_folder()
                 yield
         finally:
             with self._calls:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from .._internal.process_name import name_process
-from ..errors import IndexLocked
+from ..errors import IndexFailure, IndexLocked
 
 LOCK_NAME = "pertinent.lock"
 
@@ -28,6 +28,7 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path, *, shared: bool = False) -> None:
+        self._folder = folder
         self._names_process = False
         """Whether the file has the name of this process."""
         access = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
@@ -45,6 +46,20 @@ class FolderLock:
                 self._names_process = True
                 os.ftruncate(self._descriptor, 0)
                 os.pwrite(self._descriptor, name_process().encode(), 0)
+
+    def check_folder(self) -> None:
+        """Raise IndexFailure if the folder was moved, deleted or replaced while this process has it open.
+
+        The engine has its files open, and would mix them with those of the folder that is there now.
+        """
+        assert self._descriptor is not None  # noqa: S101 - the caller has not closed it
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(self._descriptor), (self._folder / LOCK_NAME).stat()):
+                return
+        raise IndexFailure(
+            f"the index in {self._folder} was moved, deleted or replaced while this process had it open; "
+            "start the process again"
+        )
 
     def close(self) -> None:
         """Release the lock."""

@@ -276,6 +276,26 @@ def test_restored_catalog_is_completed_by_a_repair(docs: Path, tmp_path: Path) -
     assert CliRunner().invoke(app, ["--folder", str(data), "doctor"]).exit_code == 0
 
 
+def test_index_is_refused_if_both_records_are_damaged(docs: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    sync(docs, data)
+    (data / RECORD).write_text("{")
+    with closing(sqlite3.connect(data / "catalog.sqlite3")) as connection, connection:
+        assert connection.execute("UPDATE meta SET value = '{' WHERE key = 'commits'").rowcount == 1
+    with pytest.raises(IndexOutdated):
+        search(data)
+
+
+def test_repair_says_that_the_index_can_be_used_though_a_site_is_down(docs: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with Pertinent.open(data) as pertinent:
+        pertinent.index(docs, base_url="http://127.0.0.1:9/docs")
+    (data / RECORD).write_text("{")
+    repaired = CliRunner().invoke(app, ["--folder", str(data), "doctor", "--repair", "--links"])
+    assert (repaired.exit_code, "can be used again" in " ".join(repaired.stdout.split())) == (3, True)
+    assert search(data) == ["A revolute joint has limits."]
+
+
 def test_restored_catalog_with_a_damaged_page_is_completed_by_a_repair(docs: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     restore_catalog(docs, data)

@@ -51,6 +51,11 @@ class Finding:
     lacks_commits: bool = False
     """Whether the index lacks commits of the catalog, so that any page may differ."""
 
+    @property
+    def is_repairable(self) -> bool:
+        """Whether `--repair` handles it."""
+        return bool(self.pages) or self.recounts or self.lacks_commits
+
 
 @dataclass(frozen=True, slots=True)
 class Inventory:

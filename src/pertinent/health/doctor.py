@@ -7,8 +7,9 @@ embeds only what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from .. import build
 from .._internal.clock import StageTimer
@@ -40,24 +41,10 @@ from .audit import (
     REMEDY_REPAIR,
     Finding,
     Inventory,
-    find_altered_pages,
-    find_altered_texts,
-    find_damaged_filters,
     find_damaged_points,
-    find_damaged_vectors,
-    find_drift,
-    find_repeated_pages,
-    find_stale_vectors,
-    find_unreadable_pages,
-    find_wrong_descriptions,
-    find_wrong_positions,
-    find_wrong_slices,
-    find_wrong_vectors,
-    find_wrong_vocabulary,
-    find_wrong_word_weights,
     take_inventory,
 )
-from .findability import find_unfindable_chunks
+from .stored_data import STORED_DATA_CHECKS, StoredData, StoredDataCheck
 
 LENGTH_TOLERANCE = 1e-3
 """How far the length of a vector may be from 1."""
@@ -67,15 +54,7 @@ OWN_INDEX_CHECKS = (
     "last commit",
     "unfinished changes",
     "stored chunks",
-    "pages",
-    "drift",
-    "hashes",
-    "slices",
-    "positions",
-    "vectors",
-    "words",
-    "filters",
-    "searches",
+    *(check.name for check in STORED_DATA_CHECKS),
 )
 """Checks of an index that Pertinent made; `pertinent inspect` examines an external collection."""
 
@@ -93,6 +72,16 @@ class Check:
     seconds: float
     failed: bool = False
     """Whether a store or model did not answer at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What `Doctor.repair` did."""
+
+    marked_pages: Sequence[str] = ()
+    recounted_words: bool = False
+    recorded_commit: bool = False
+    """Whether the index was compared with the catalog, and is up to date but for the marked pages."""
 
 
 Result = tuple[str, list[Finding]]
@@ -128,7 +117,7 @@ class Doctor:
 
     def examine(self) -> Iterator[Check]:
         """Run the checks; yield each result as it is ready."""
-        for name, check, required in (
+        checks: list[tuple[str, Callable[[], Result], bool]] = [
             ("settings", self._check_settings, True),
             ("catalog", self._check_catalog, True),
             ("model", self._check_model, False),
@@ -139,16 +128,9 @@ class Doctor:
             ("unfinished changes", self._check_pending, False),
             ("stored chunks", self._read_stored_chunks, True),
             ("payloads", self._check_payloads, False),
-            ("pages", self._check_pages, False),
-            ("drift", self._check_drift, False),
-            ("hashes", self._check_hashes, False),
-            ("slices", lambda: self._audit(find_wrong_slices, "every chunk is a slice of its page"), False),
-            ("positions", lambda: self._audit(find_wrong_positions, "chunks are numbered 0, 1, 2 …"), False),
-            ("vectors", self._check_vectors, False),
-            ("words", self._check_words, False),
-            ("filters", self._check_filters, False),
-            ("searches", self._check_searches, False),
-        ):
+            *((check.name, partial(self._check_stored_data, check), False) for check in STORED_DATA_CHECKS),
+        ]
+        for name, check, required in checks:
             if name in OWN_INDEX_CHECKS and self._made_with is None:
                 continue
             if name == "reranker" and self._opened.settings.reranker is None:
@@ -160,23 +142,26 @@ class Doctor:
         if self._read_anchors is not None:
             yield self._check_links(self._read_anchors)
 
-    def repair(self, checks: Iterable[Check]) -> list[str]:
-        """Mark the damaged pages, so that the next sync writes them again; return their ids.
+    def repair(self, checks: Iterable[Check]) -> Repair:
+        """Mark the damaged pages, so that the next sync writes them again.
 
         Wrong word counts are counted again now: a sync changes them only by what it writes. An index that
-        lacked commits of the catalog is recorded as up to date: every page that differs is marked.
+        lacked commits of the catalog is recorded as up to date, if all checks of stored data ran: every page
+        that differs is marked.
         """
         checks = list(checks)
         findings = [finding for check in checks for finding in check.findings]
         damaged = sorted({page for finding in findings for page in finding.pages})
-        if damaged and self._workspace:
-            self._workspace.writable_catalog().begin(damaged)
-        if any(finding.recounts for finding in findings):
+        if damaged:
+            self._opened.writable_catalog().begin(damaged)
+        recounts = any(finding.recounts for finding in findings)
+        if recounts:
             self._opened.writable_catalog().recount_vocabulary()
-        is_compared = {check.name for check in checks if not check.failed}.issuperset(OWN_INDEX_CHECKS)
-        if is_compared and any(finding.lacks_commits for finding in findings):
+        all_checks_ran = {check.name for check in checks if not check.failed}.issuperset(OWN_INDEX_CHECKS)
+        records_commit = all_checks_ran and any(finding.lacks_commits for finding in findings)
+        if records_commit:
             self._opened.writable_index().record_commits([self._last_commit])
-        return damaged
+        return Repair(damaged, recounts, records_commit)
 
     def close(self) -> None:
         """Close all that is open."""
@@ -239,13 +224,13 @@ class Doctor:
         return f"answers; {index.count():,} points", []
 
     def _check_last_commit(self) -> Result:
-        if self._made_with is not None:
-            index, catalog = self._opened.writable_index(), self._opened.writable_catalog()
-            try:
-                check_commits(index, self._made_with, catalog, self._opened.settings)
-            except IndexOutdated as error:
-                self._last_commit = catalog.commits().last
-                return "", [Finding(str(error), REMEDY_REPAIR, lacks_commits=True)]
+        fingerprint = self._require_fingerprint()
+        index, catalog = self._opened.writable_index(), self._opened.writable_catalog()
+        try:
+            check_commits(index, fingerprint, catalog, self._opened.settings)
+        except IndexOutdated as error:
+            self._last_commit = catalog.commits().last
+            return "", [Finding(str(error), REMEDY_REPAIR, lacks_commits=True)]
         return "the index has that of the catalog", []
 
     def _check_pending(self) -> Result:
@@ -275,53 +260,15 @@ class Doctor:
             stored.damaged, stored.in_catalog, REMEDY_REINDEX
         )
 
-    def _check_pages(self) -> Result:
-        stored = self._stored_chunks
-        findings = [*find_unreadable_pages(stored), *find_repeated_pages(stored)]
-        return "each can be read and is indexed once", findings
-
-    def _audit(self, find_problems: Callable[[Inventory], list[Finding]], summary: str) -> Result:
-        return summary, find_problems(self._stored_chunks)
-
-    def _check_drift(self) -> Result:
-        stored = self._stored_chunks
-        findings = [*find_drift(stored), *find_wrong_descriptions(stored, self._opened.catalog())]
-        return "index and catalog hold the same chunks", findings
-
-    def _check_hashes(self) -> Result:
-        stored = self._stored_chunks
-        return "every text matches its hash", [*find_altered_texts(stored), *find_altered_pages(stored)]
-
-    def _check_words(self) -> Result:
-        fingerprint = self._opened.catalog().fingerprint()
-        lexical = fingerprint.lexical if fingerprint else ""
-        stored, index = self._stored_chunks, self._opened.writable_index()
-        findings = [
-            *find_wrong_word_weights(stored, index, lexical),
-            *find_wrong_vocabulary(stored, self._opened.catalog()),
-        ]
-        return "those of every chunk are indexed and counted", findings
-
-    def _check_filters(self) -> Result:
-        findings = find_damaged_filters(self._stored_chunks, self._opened.writable_index())
-        return "each finds its chunks", findings
-
-    def _check_searches(self) -> Result:
-        lexical = self._made_with.lexical if self._made_with else ""
-        findings = find_unfindable_chunks(self._stored_chunks, self._opened.writable_index(), lexical)
-        return "a sample of chunks is found by vector and by word", findings
-
-    def _check_vectors(self) -> Result:
-        fingerprint = self._opened.catalog().fingerprint()
-        embedder = fingerprint.embedder if fingerprint else ""
-        stored, index = self._stored_chunks, self._opened.writable_index()
-        findings = [*find_stale_vectors(stored, index, embedder), *find_damaged_vectors(stored, index)]
-        summary = "each was made from its chunk and matches its checksum"
-        if self._embedder is None or self._embedder.name != embedder:
-            return f"{summary}; none was compared with the model", findings
-        # A damaged vector has its own finding.
-        findings = findings or find_wrong_vectors(stored, index, self._embedder)
-        return f"{summary}; a sample was embedded again and compared", findings
+    def _check_stored_data(self, check: StoredDataCheck) -> Result:
+        if self._inventory is None:
+            raise RuntimeError("read the stored chunks first")
+        fingerprint, embedder = self._require_fingerprint(), self._embedder
+        if embedder is not None and embedder.name != fingerprint.embedder:
+            embedder = None
+        index, catalog = self._opened.writable_index(), self._opened.catalog()
+        data = StoredData(self._inventory, index, catalog, fingerprint, embedder)
+        return check.summary, check.find(data)
 
     def _check_links(self, read_anchors: links.ReadAnchors) -> Check:
         """Check every stored address on its site; a site that can't be reached is not a broken link."""
@@ -340,17 +287,16 @@ class Doctor:
             failed=any(link.kind == "not reached" for link in broken),
         )
 
+    def _require_fingerprint(self) -> Fingerprint:
+        if self._made_with is None:
+            raise RuntimeError("Pertinent did not make this index")
+        return self._made_with
+
     @property
     def _opened(self) -> Workspace:
         if self._workspace is None:
             raise RuntimeError("check the settings first")
         return self._workspace
-
-    @property
-    def _stored_chunks(self) -> Inventory:
-        if self._inventory is None:
-            raise RuntimeError("read the stored chunks first")
-        return self._inventory
 
 
 def _find_shared_ids(chunks: Iterable[Chunk]) -> list[Finding]:

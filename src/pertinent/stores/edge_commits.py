@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from .commit_record import UNREADABLE, parse_record
+from .commit_record import DAMAGED_RECORD, parse_record
 
 FILE_NAME = "commits.json"
 
@@ -21,17 +21,17 @@ def read_commits(folder: Path) -> tuple[str, ...]:
     try:
         return parse_record(json.loads(text))
     except (ValueError, RecursionError):
-        return UNREADABLE
+        return DAMAGED_RECORD
 
 
 def write_commits(folder: Path, commit_ids: Sequence[str]) -> None:
-    """Replace the file as a whole; it is on the disk when this returns."""
-    new = folder / f"{FILE_NAME}.new"
-    with new.open("w", encoding="utf-8") as file:
+    """Replace the file atomically, and sync it to the disk."""
+    temporary_file = folder / f"{FILE_NAME}.new"
+    with temporary_file.open("w", encoding="utf-8") as file:
         json.dump(list(commit_ids), file)
         file.flush()
         os.fsync(file.fileno())
-    new.replace(folder / FILE_NAME)
+    temporary_file.replace(folder / FILE_NAME)
     if os.name == "posix":  # Windows can't open a folder
         descriptor = os.open(folder, os.O_RDONLY)
         try:

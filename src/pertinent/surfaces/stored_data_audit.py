@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..health import audit, findability
+from ..health.audit import take_inventory
+from ..health.stored_data import STORED_DATA_CHECKS, StoredData
 from ..types import damaged_points, readable_chunks
 from ..validation import integrity
 from ..workspace.workspace import Workspace
@@ -16,27 +17,11 @@ def audit_stored_data(workspace: Workspace) -> list[str]:
         points = list(workspace.index().scan())
         damaged = integrity.describe_damaged_points(damaged_points(points))
         return [*damaged, *integrity.describe_faults(readable_chunks(points))]
-    index = workspace.writable_index()
-    inventory = audit.take_inventory(index, workspace.catalog())
-    findings = [
-        *audit.find_unreadable_pages(inventory),
-        *audit.find_repeated_pages(inventory),
-        *audit.find_drift(inventory),
-        *audit.find_wrong_descriptions(inventory, workspace.catalog()),
-        *audit.find_altered_texts(inventory),
-        *audit.find_altered_pages(inventory),
-        *audit.find_wrong_slices(inventory),
-        *audit.find_wrong_positions(inventory),
-        *audit.find_stale_vectors(inventory, index, fingerprint.embedder),
-        *audit.find_damaged_vectors(inventory, index),
-        *audit.find_wrong_word_weights(inventory, index, fingerprint.lexical),
-        *audit.find_damaged_filters(inventory, index),
-        *findability.find_unfindable_chunks(inventory, index, fingerprint.lexical),
-        *audit.find_wrong_vocabulary(inventory, workspace.catalog()),
-        *audit.find_wrong_vectors(inventory, index, workspace.embedder()),
-    ]
+    index, catalog = workspace.writable_index(), workspace.catalog()
+    inventory = take_inventory(index, catalog)
+    data = StoredData(inventory, index, catalog, fingerprint, workspace.embedder())
+    problems = [finding.problem for check in STORED_DATA_CHECKS for finding in check.find(data)]
     incomplete = integrity.describe_faults(
         chunk for chunk in inventory.in_index.values() if integrity.find_damage(chunk)
     )
-    problems = [finding.problem for finding in findings]
     return [*integrity.describe_damaged_points(inventory.damaged), *incomplete, *problems]

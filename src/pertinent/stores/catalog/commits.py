@@ -18,13 +18,13 @@ NO_COMMITS = CommitIds("", ())
 
 
 def parse_row(rows: Sequence[Any]) -> CommitIds:
-    """Read the ids from the row; a row that another program wrote has none that an index knows."""
+    """Read the ids from the row. A damaged row gives an id that no index has."""
     if not rows:
         return NO_COMMITS
     try:
         last, *announced = map(str, json.loads(rows[0][0]))
     except (TypeError, ValueError):
-        return CommitIds("unreadable", ())
+        return CommitIds("damaged catalog record", ())
     return CommitIds(last, tuple(announced))
 
 

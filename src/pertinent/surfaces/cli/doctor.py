@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ...health.doctor import Check
+    from ...health.doctor import Check, Repair
 
 
 def doctor(
@@ -74,14 +74,14 @@ def doctor(
             checks.append(check)
             if not as_json:
                 write(render(partial(_print_check, check=check)))
-        marked_pages = examiner.repair(checks) if repair else []
+        repaired = examiner.repair(checks) if repair else None
     if as_json:
-        print_json(_as_dict(checks, marked_pages))
+        print_json(_as_dict(checks, repaired))
     else:
-        write(render(lambda out: _print_conclusion(out, checks, marked_pages, repair=repair)))
+        write(render(lambda out: _print_conclusion(out, checks, repaired)))
     if any(check.failed for check in checks):
         raise typer.Exit(BACKEND_FAILED)
-    if any(check.findings for check in checks) and not (repair and _are_all_repaired(checks, marked_pages)):
+    if any(check.findings for check in checks) and not _are_all_repaired(checks, repaired):
         raise typer.Exit(INCOMPLETE)
 
 
@@ -107,41 +107,42 @@ def _print_check(out: Console, check: Check) -> None:
     out.print(table)
 
 
-def _print_conclusion(
-    out: Console, checks: Sequence[Check], marked_pages: Sequence[str], *, repair: bool
-) -> None:
-    findings = sum(len(check.findings) for check in checks)
+def _print_conclusion(out: Console, checks: Sequence[Check], repair: Repair | None) -> None:
+    findings = [finding for check in checks for finding in check.findings]
     if not findings:
         out.print("No problems found.")
-    elif repair and any(finding.recounts for check in checks for finding in check.findings):
+        return
+    if repair and repair.recounted_words:
         out.print("The words were counted again.")
-    if repair and any(finding.lacks_commits for check in checks for finding in check.findings):
-        failed = any(check.failed for check in checks)
+    if repair and any(finding.lacks_commits for finding in findings):
         out.print(
-            "The index was not compared with the catalog, since a check failed."
-            if failed
-            else "The index was compared with the catalog, and can be used again."
+            "The index was compared with the catalog, and can be used again."
+            if repair.recorded_commit
+            else "The index was not compared with the catalog, since a check failed."
         )
-    if findings and marked_pages:
+    if repair and repair.marked_pages:
         out.print(
-            f"{format_count(len(marked_pages), 'page is', 'pages are')} marked. Now run `pertinent index "
-            "SOURCE` with the options that it was indexed with, to rewrite them."
+            f"{format_count(len(repair.marked_pages), 'page is', 'pages are')} marked. Now run `pertinent "
+            "index SOURCE` with the options that it was indexed with, to rewrite them."
         )
-    elif findings and not (repair and _are_all_repaired(checks, marked_pages)):
-        out.print(f"{format_count(findings, 'finding')}.")
+    elif not _are_all_repaired(checks, repair):
+        out.print(f"{format_count(len(findings), 'finding')}.")
         if repair:
             out.print("None of them can be repaired by marking pages.")
 
 
-def _are_all_repaired(checks: Sequence[Check], marked_pages: Sequence[str]) -> bool:
-    """Whether each finding marks pages, has the words counted again, or is settled by these."""
+def _are_all_repaired(checks: Sequence[Check], repair: Repair | None) -> bool:
+    """Whether `--repair` ran and handled every finding."""
     findings = [finding for check in checks for finding in check.findings]
+    if repair is None:
+        return False
     return all(
-        (finding.pages and marked_pages) or finding.recounts or finding.lacks_commits for finding in findings
+        finding.is_repairable and (repair.recorded_commit or not finding.lacks_commits)
+        for finding in findings
     )
 
 
-def _as_dict(checks: Sequence[Check], marked_pages: Sequence[str]) -> dict[str, Any]:
+def _as_dict(checks: Sequence[Check], repair: Repair | None) -> dict[str, Any]:
     return {
         "sound": not any(check.findings for check in checks),
         "checks": [
@@ -157,5 +158,5 @@ def _as_dict(checks: Sequence[Check], marked_pages: Sequence[str]) -> dict[str, 
             }
             for check in checks
         ],
-        "marked": list(marked_pages),
+        "marked": list(repair.marked_pages) if repair else [],
     }

@@ -17,9 +17,8 @@ from ...types import Skipped
 POLL_SECONDS = 1.0
 """How often the path is checked for a folder that was removed, replaced or put back."""
 
-
 RETRY_SECONDS = (5.0, 15.0, 60.0)
-"""How long to wait before a failed sync is tried again; from the third time on, as long as the last."""
+"""How many seconds to wait before each retry of a failed sync; the last value repeats."""
 
 
 def watch_source(
@@ -36,12 +35,15 @@ def watch_source(
     try:
         for _ in wait_for_changes(Path(source.removeprefix("beir:")).expanduser(), stop):
             try:
-                summary, retries = _retry_sync(source, sync, stop, log)
+                outcome = _retry_sync(source, sync, stop, log)
             except Exception as error:
                 is_unexpected = not isinstance(error, PertinentError)
                 log.error("sync failed", source=source, detail=str(error), exc_info=is_unexpected)
                 failed = True
                 continue
+            if outcome is None:
+                return
+            summary, retries = outcome
             has_changes = summary.pages_added or summary.pages_changed or summary.pages_removed
             if has_changes or summary.unreadable or summary.skipped != skipped or failed or retries:
                 log_sync(log, source, summary)
@@ -53,8 +55,11 @@ def watch_source(
 
 def _retry_sync(
     source: str, sync: Callable[[], SyncSummary], stop: threading.Event, log: structlog.BoundLogger
-) -> tuple[SyncSummary, int]:
-    """Call `sync` until nothing prevents it that may pass, or `stop` is set; also count the retries."""
+) -> tuple[SyncSummary, int] | None:
+    """Call `sync`, and retry it after an error of a store, a model or a lock.
+
+    Return its summary and the number of retries; None if `stop` is set before a retry.
+    """
     retries = 0
     while True:
         try:
@@ -63,7 +68,7 @@ def _retry_sync(
             seconds = RETRY_SECONDS[min(retries, len(RETRY_SECONDS) - 1)]
             log.error("sync failed", source=source, detail=str(error), retry_in=seconds)
             if stop.wait(seconds):
-                raise
+                return None
             retries += 1
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pertinent.health.audit import REMEDY_REINDEX, take_inventory
-from pertinent.health.findability import LIMIT, find_unfindable_chunks
+from pertinent.health.findability import HITS_PER_SEARCH, find_unfindable_chunks
 from pertinent.stores import edge_shard
 from pertinent.stores.edge import OVERSAMPLING
 from pertinent.surfaces.library import Pertinent
@@ -20,7 +20,7 @@ OFFSET_BYTES = 4
 """How many bytes of a stored 8-bit vector precede its elements."""
 LARGEST = 127
 """The largest element of an 8-bit vector."""
-DISPLACING = int(LIMIT * OVERSAMPLING) - 2
+DISPLACING = int(HITS_PER_SEARCH * OVERSAMPLING) - 2
 """How many vectors leave place for two others among those that a search scores exactly."""
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"

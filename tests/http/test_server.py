@@ -436,7 +436,7 @@ class Failing:
     def sync(self) -> SyncSummary:
         if self.errors:
             raise self.errors.pop(0)
-        return SyncSummary(*[0] * 8, unreadable=(), skipped=(), seconds=0.0)
+        return SyncSummary(0, 0, 0, 0, 0, 0, 0, 0, unreadable=(), skipped=(), seconds=0.0)
 
 
 def test_failed_sync_does_not_end_the_watch(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,14 +35,14 @@ TEXT = "Reliable, or **best**\n`effort`. Read [on](/a/b) about _sockets_. 全文
 )
 def test_phrases_are_looked_up_in_text_and_names(phrases: tuple[str, ...], expected: bool) -> None:
     chunk = make_chunk("page", "Topics", "Quality of service", text=TEXT)
-    assert Phrases(phrases).are_in(chunk) == expected
+    assert Phrases(phrases).match(chunk) == expected
 
 
 def test_chunks_with_the_same_id_are_told_apart() -> None:
     phrases = Phrases(["best effort"])
     chunk = make_chunk("page", "Topics", "Quality of service", text=TEXT)
-    assert not phrases.are_in(replace(chunk, text="Another text of an external collection."))
-    assert phrases.are_in(chunk)
+    assert not phrases.match(replace(chunk, text="Another text of an external collection."))
+    assert phrases.match(chunk)
 
 
 def test_each_chunk_is_folded_once_for_all_phrases(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,5 +56,5 @@ def test_each_chunk_is_folded_once_for_all_phrases(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(phrases_module, "fold", count_and_fold)
     chunks = [make_chunk(name, "Topics", "Quality of service", text=TEXT) for name in ("first", "second")]
     for _ in range(3):
-        assert not any(map(phrases.are_in, chunks))
+        assert not any(map(phrases.match, chunks))
     assert len(folded) == len(chunks)

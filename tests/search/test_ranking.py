@@ -497,5 +497,5 @@ def test_formulas_name_every_feature() -> None:
 def test_hits_without_the_quoted_words_are_not_kept() -> None:
     chunks: dict[PointId, StoredPoint] = {1: make_chunk("a", text="best effort"), 2: make_chunk("b")}
     ranked = rank(Candidates([1, 2], [0.5, 0.9], None), chunks, "dense", "", BOOK, CosineScale())
-    assert [hit.point_id for hit in ranked.keep(Phrases(["best effort"])).hits] == [1]
-    assert ranked.keep(Phrases([])) == ranked
+    assert [hit.point_id for hit in ranked.filter_by_phrases(Phrases(["best effort"])).hits] == [1]
+    assert ranked.filter_by_phrases(Phrases([])) == ranked

@@ -1,4 +1,4 @@
-"""An LRU cache whose values belong to one version of the index."""
+"""An LRU cache whose values belong to one version, such as that of the index."""
 
 from __future__ import annotations
 

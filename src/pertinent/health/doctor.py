@@ -95,7 +95,7 @@ class Doctor:
         load: Loads the settings; its errors become a finding.
         read_anchors: Reads the anchors of a page on the web, to check links; None leaves links out.
         progress: Receives the progress of checking links.
-        name_service: Says which service has an embedded index open, and what to do; None without one.
+        advise_on_service: Returns what to do about the service that has an embedded index open, if any.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class Doctor:
         load: Callable[[], LoadedSettings],
         read_anchors: links.ReadAnchors | None = None,
         progress: Progress | None = None,
-        name_service: Callable[[Settings], str | None] = lambda _: None,
+        advise_on_service: Callable[[Settings], str | None] = lambda _: None,
     ) -> None:
-        self._load, self._name_service = load, name_service
+        self._load, self._advise_on_service = load, advise_on_service
         self._read_anchors = read_anchors
         self._progress = progress or NoProgress()
         self._workspace: Workspace | None = None
@@ -171,7 +171,7 @@ class Doctor:
     def _check_settings(self) -> Result:
         loaded = self._load()
         self._workspace = Workspace(loaded.settings, accept_outdated=True)
-        self._workspace.builds.name_service = lambda: self._name_service(loaded.settings)
+        self._workspace.builds.service_advice = lambda: self._advise_on_service(loaded.settings)
         origins = {
             "the command line" if origin == FROM_CALLER else origin for origin in loaded.origins.values()
         }

@@ -1,4 +1,7 @@
-"""Check that searches find what is stored: their files may be damaged though all points are sound."""
+"""Check that searches find stored chunks.
+
+The graph of vectors, the 8-bit vectors or the word lists may be damaged although every point can be read.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from ..search.terms import words
 from ..types import Chunk, Filters
 from .audit import MAX_NAMED, REMEDY_REINDEX, Finding, Inventory
 
-SAMPLE = 50
+SAMPLE_SIZE = 50
 """How many chunks are searched for."""
-LIMIT = 10
+HITS_PER_SEARCH = 10
 """How many hits each search returns; a word is searched for only if no more chunks have it."""
 TOLERATED_SHARE = 0.1
-"""Up to which share of the sample may be missed: a graph does not lead to every vector."""
-LEAST_NEAREST = 3
+"""The share of the sample that may be missed: a search in the graph of vectors is approximate."""
+MIN_NEAREST_FOUND = 3
 """How many of the ten nearest chunks a search by vector must find.
 
 In a healthy index it finds at least eight of them for nearly every chunk; with binary vectors, four.
@@ -39,16 +42,16 @@ def find_unfindable_chunks(stored: Inventory, index: VectorIndex, lexical: str) 
         lexical: How the index weights words; those of another version are not searched for.
     """
     names = sorted(stored.in_index.keys() & stored.in_catalog.keys())
-    sample = [stored.in_index[name] for name in names[:: max(1, len(names) // SAMPLE)][:SAMPLE]]
+    sample = [stored.in_index[name] for name in names[:: max(1, len(names) // SAMPLE_SIZE)][:SAMPLE_SIZE]]
     bm25 = Bm25.from_settings(lexical)
-    by_words = _search_words(stored, sample, index, bm25) if bm25.settings == lexical else iter(())
+    by_words = _test_word_searches(stored, sample, index, bm25) if bm25.settings == lexical else iter(())
     return [
-        *_make_finding("vectors", list(_search_vectors(sample, index)), " or what is nearest to them"),
+        *_make_finding("vectors", list(_test_vector_searches(sample, index)), " or what is nearest to them"),
         *_make_finding("words", list(by_words)),
     ]
 
 
-def _search_vectors(sample: Sequence[Chunk], index: VectorIndex) -> Iterator[tuple[Chunk, bool]]:
+def _test_vector_searches(sample: Sequence[Chunk], index: VectorIndex) -> Iterator[tuple[Chunk, bool]]:
     """Yield each chunk with whether the search by its vector finds what an exact search finds.
 
     Cosines are compared, not points: which of several equal vectors a search lists is chance.
@@ -56,15 +59,15 @@ def _search_vectors(sample: Sequence[Chunk], index: VectorIndex) -> Iterator[tup
     vectors = index.vectors([point_id(chunk.chunk_id) for chunk in sample])
     for chunk in sample:
         if (vector := vectors.get(point_id(chunk.chunk_id))) is not None:
-            hits = index.candidates(vector, None, by=("dense",), limit=LIMIT, filters=Filters())
+            hits = index.candidates(vector, None, by=("dense",), limit=HITS_PER_SEARCH, filters=Filters())
             cosines = sorted(hits.cosine or (), reverse=True)
-            exact = sorted(index.search_exactly(vector, LIMIT).values(), reverse=True)
+            exact = sorted(index.search_exactly(vector, HITS_PER_SEARCH).values(), reverse=True)
             nearest, farthest = exact[0] - _ROUNDING, exact[-1] - _ROUNDING
-            least = min(LEAST_NEAREST, len(exact))
+            least = min(MIN_NEAREST_FOUND, len(exact))
             yield chunk, len(cosines) >= least and cosines[0] >= nearest and cosines[least - 1] >= farthest
 
 
-def _search_words(
+def _test_word_searches(
     stored: Inventory, sample: Sequence[Chunk], index: VectorIndex, bm25: Bm25
 ) -> Iterator[tuple[Chunk, bool]]:
     """Yield each chunk that has a rare word, with whether the search by its rarest word finds the chunk."""
@@ -83,8 +86,8 @@ def _search_words(
             if len(indices) == 1 and indices[0] in weights.get(point_id(chunk.chunk_id), {})
         }
         rarest = min(counts, key=lambda word: (counts[word], word), default=None)
-        if rarest is not None and counts[rarest] <= LIMIT:
-            hits = index.candidates(None, rarest, by=("lexical",), limit=LIMIT, filters=Filters())
+        if rarest is not None and counts[rarest] <= HITS_PER_SEARCH:
+            hits = index.candidates(None, rarest, by=("lexical",), limit=HITS_PER_SEARCH, filters=Filters())
             yield chunk, point_id(chunk.chunk_id) in hits.point_ids
 
 

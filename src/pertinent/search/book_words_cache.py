@@ -39,7 +39,7 @@ class BookWordsCache:
         self._catalog = catalog
         self.analyzer = Analyzer(language)
         self.has_failed = False
-        """Whether the catalog failed when the words were last to be read."""
+        """Whether the last attempt to read the words failed."""
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="book-words")
         self._refresh: Future[None] | None = None
@@ -56,7 +56,7 @@ class BookWordsCache:
             index_version: The version of the index, whose change means that the words may have changed.
         """
         with self._lock:
-            refresh = self._check(index_version)
+            refresh = self._start_refresh_if_due(index_version)
             if refresh is None:
                 return self._words
             # Without any words, searches would rank otherwise.
@@ -66,23 +66,23 @@ class BookWordsCache:
             refresh.result(wait)
         return self._words
 
-    def latest(self, index_version: int | None = None) -> BookWords:
+    def get_cached(self, index_version: int | None = None) -> BookWords:
         """Return the words read last, without waiting for new ones."""
         with self._lock:
-            self._check(index_version)
+            self._start_refresh_if_due(index_version)
             return self._words
 
-    def _check(self, index_version: int | None) -> Future[None] | None:
-        """Return the running check of the catalog, or start one if it is due; None if the words are new."""
+    def _start_refresh_if_due(self, index_version: int | None) -> Future[None] | None:
+        """Return the running refresh, or start one if it is due; None if the words are fresh."""
         now = time.monotonic()
         if self._refresh is None or self._refresh.done():
             if index_version == self._index_version and now - self._checked < CHECK_SECONDS:
                 return None
             self._index_version = index_version
-            self._refresh, self._refresh_began = self._thread.submit(self._read_again), now
+            self._refresh, self._refresh_began = self._thread.submit(self._refresh_words), now
         return self._refresh
 
-    def _read_again(self) -> None:
+    def _refresh_words(self) -> None:
         try:
             version = self._catalog.vocabulary_version()
             if version != self._version:

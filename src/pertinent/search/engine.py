@@ -38,7 +38,10 @@ WIDENING = 4
 """The factor by which the number of candidates grows when too few of them can be listed."""
 
 MAX_CANDIDATES = 3_200
-"""How many candidates of each side are read at the most: anybody may quote a phrase that is not there."""
+"""The most candidates that a search reads of each side.
+
+It bounds the cost of a quoted phrase that no passage has.
+"""
 
 NO_RERANKER_SET = (
     "no reranker is set: set `reranker`, for example to local:ms-marco-MiniLM-L-12-v2, or leave rerank out"
@@ -170,7 +173,7 @@ class Engine:
             return None
         timer = StageTimer()
         version = self._index.version
-        answer = self._answers.get((text, options), (version, self._book_words.latest(version)))
+        answer = self._answers.get((text, options), (version, self._book_words.get_cached(version)))
         if answer is None:
             return None
         timer.lap("received")
@@ -215,28 +218,16 @@ class Engine:
         reranking = self._choose_reranking(text, ranking, options)
         timer.lap("embedded")
         timer.stages["embedded"] = embedded.milliseconds
-        limit = max(CANDIDATES, CANDIDATES_PER_HIT * options.top_k)
         lexical_text = None if text is None else query.text
-
-        def rank_candidates() -> tuple[Ranked, bool]:
-            return self._rank_candidates(lexical_text, embedded.vector, ranking, options, limit, book)
-
-        ranked, has_more = rank_candidates()
-        timer.lap("searched")
         phrases = Phrases(query.phrases)
-        selected = select(ranked.keep(phrases), options)
-        while len(selected.hits) < options.top_k and has_more and limit < MAX_CANDIDATES:
-            # The few passages that have a phrase may be far down, and still reach the threshold.
-            if not phrases and not ranked.all_reach(options.threshold):
-                break
-            limit = min(limit * WIDENING, MAX_CANDIDATES)
-            ranked, has_more = rank_candidates()
-            selected = select(ranked.keep(phrases), options)
-        if ranked.keep(phrases).hits:
-            ranked = ranked.keep(phrases)
+        ranked = self._find_enough(lexical_text, embedded.vector, ranking, options, phrases, book)
+        timer.lap("searched")
+        with_phrases = ranked.filter_by_phrases(phrases)
+        if with_phrases.hits:
+            ranked = with_phrases
         elif phrases:
             notes = (*notes, NO_PHRASE)
-            selected = select(ranked, options)
+        selected = select(ranked, options)
         rerank_share = 0.0
         if reranking is not None:
             rerank_timer = StageTimer()
@@ -314,6 +305,26 @@ class Engine:
             raise InvalidInput("rerank", NO_RERANKER_SET)
         wants_reranking = ranking == "hybrid" if options.rerank is None else options.rerank
         return self._reranking if wants_reranking and text is not None else None
+
+    def _find_enough(
+        self,
+        text: str | None,
+        vector: Vector | None,
+        ranking: Ranking,
+        options: SearchOptions,
+        phrases: Phrases,
+        book: BookWords,
+    ) -> Ranked:
+        """Rank candidates; read more of them until the list is full, or further ones can't be listed."""
+        limit = max(CANDIDATES, CANDIDATES_PER_HIT * options.top_k)
+        while True:
+            ranked, has_more = self._rank_candidates(text, vector, ranking, options, limit, book)
+            hits = select(ranked.filter_by_phrases(phrases), options).hits
+            # The few passages that have a phrase may be far down, and still reach the threshold.
+            can_fill = has_more and (bool(phrases) or ranked.all_reach(options.threshold))
+            if len(hits) >= options.top_k or not can_fill or limit >= MAX_CANDIDATES:
+                return ranked
+            limit = min(limit * WIDENING, MAX_CANDIDATES)
 
     def _rank_candidates(
         self,

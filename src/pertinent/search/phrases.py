@@ -36,7 +36,7 @@ class Phrases:
     def __bool__(self) -> bool:
         return bool(self._sequences)
 
-    def are_in(self, chunk: Chunk) -> bool:
+    def match(self, chunk: Chunk) -> bool:
         """Whether a chunk has each of the phrases."""
         if not self._sequences:
             return True

@@ -108,11 +108,11 @@ class Ranked:
         scores = [*(hit.score for hit in self.hits), *(score for score, _ in self.damaged)]
         return min(scores, default=0.0) >= threshold
 
-    def keep(self, phrases: Phrases) -> Ranked:
+    def filter_by_phrases(self, phrases: Phrases) -> Ranked:
         """Return the list without the hits that lack a quoted phrase."""
         if not phrases:
             return self
-        return replace(self, hits=[hit for hit in self.hits if phrases.are_in(hit.chunk)])
+        return replace(self, hits=[hit for hit in self.hits if phrases.match(hit.chunk)])
 
 
 class Selection(NamedTuple):

@@ -12,14 +12,14 @@ MAX_QUOTED = 80
 """How many characters of a query or an address are quoted."""
 
 
-def describe_other_search(text: str, options: SearchOptions, answer: Answer) -> str:
-    """Say where an answer is not that of the requested search; empty if it is."""
+def describe_mismatch(text: str, options: SearchOptions, answer: Answer) -> str:
+    """Describe how an answer differs from the requested search; empty if it matches."""
     differences = _list_differences(text, options, answer)
     return f"for {_quote(text)}, {'; '.join(differences)}" if differences else ""
 
 
 def _list_differences(text: str, options: SearchOptions, answer: Answer) -> list[str]:
-    """Describe each difference from the requested search, which was to bypass the cache."""
+    """Describe each difference. The request bypassed the cache, so a cached answer is one."""
     # A collection without words answers `hybrid` by meaning alone, and notes it.
     any_ranking = options.ranking is None or NO_LEXICAL in answer.notes
     fields = {

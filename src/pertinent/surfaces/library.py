@@ -21,7 +21,7 @@ from ..workspace.dry_run import open_for_planning
 from ..workspace.reindex import drop_previous, reindex, rollback
 from ..workspace.workspace import Workspace
 from .page_view import read_page
-from .running_service import name_service
+from .running_service import advise_on_running_service
 from .search_filters import make_options
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Pertinent(ClosedAtExit):
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        workspace.builds.name_service = lambda: name_service(workspace.settings)
+        workspace.builds.service_advice = lambda: advise_on_running_service(workspace.settings)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str] | None = None, **settings: Any) -> Self:

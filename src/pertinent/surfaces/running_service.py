@@ -139,13 +139,13 @@ def find_service(settings: Settings, warn: Callable[[str], None]) -> RunningServ
         settings: The settings that name the index.
         warn: Receives a message about a file that can't be used.
     """
-    service = _find_owner(settings, warn)
+    service = _find_any_service(settings, warn)
     if service is None or service.embedder != settings.embedder:
         return None
     return service if settings.language in (None, service.language) else None
 
 
-def _find_owner(settings: Settings, warn: Callable[[str], None]) -> RunningService | None:
+def _find_any_service(settings: Settings, warn: Callable[[str], None]) -> RunningService | None:
     """Return the service that has the embedded index open, whatever its embedder and language."""
     if settings.qdrant_url is not None:
         return None
@@ -153,9 +153,9 @@ def _find_owner(settings: Settings, warn: Callable[[str], None]) -> RunningServi
     return service if service is not None and _answers(service) else None
 
 
-def name_service(settings: Settings) -> str | None:
-    """Say which service has the embedded index open, and what to do; None without one."""
-    service = _find_owner(settings, lambda _: None)
+def advise_on_running_service(settings: Settings) -> str | None:
+    """Return what to do about the service that has the embedded index open; None if there is none."""
+    service = _find_any_service(settings, lambda _: None)
     if service is None:
         return None
     syncs = (

@@ -16,7 +16,7 @@ from ..search.engine import Engine
 from ..types import Answer, Chunk, SearchOptions, readable_chunks
 from ..validation.target import ContentVersion, NoVerdict, PageView
 from ..workspace.workspace import Workspace
-from .answer_check import describe_other_search
+from .answer_check import describe_mismatch
 from .client.api_requests import (
     build_audit,
     build_content_version,
@@ -137,7 +137,7 @@ class RemoteService:
         # Cached answers must not be measured.
         options = replace(options, ranking=options.ranking or self.client.default_ranking, bypass_cache=True)
         answer = self.client.run_search(text, options)
-        if difference := describe_other_search(text, options, answer):
+        if difference := describe_mismatch(text, options, answer):
             raise NoVerdict(
                 f"{self.client.url} ran another search than the requested one, so there is no verdict: "
                 f"{difference}"

@@ -49,7 +49,7 @@ class Chunk:
 
     def is_slice_of(self, page_text: str) -> bool:
         """Return whether the chunk's text is what the page's text has at its span."""
-        # A slice would allow an end behind the page, and a start that counts from its end.
+        # Slicing would accept an end beyond the text, and a negative start.
         fits = self.start >= 0 and self.end - self.start == len(self.text)
         return fits and page_text.startswith(self.text, self.start)
 

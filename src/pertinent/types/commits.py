@@ -11,4 +11,4 @@ class CommitIds(NamedTuple):
     last: str
     """The id of the last commit; empty before the first one."""
     announced: tuple[str, ...]
-    """Ids that were announced since, for commits that did not come about or are under way."""
+    """Ids that were announced since, for commits that were interrupted or are running."""

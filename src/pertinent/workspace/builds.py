@@ -24,7 +24,7 @@ class IndexBuilds:
     """Whether the builds are on a server, which may just be slow; a local folder that fails is damaged."""
     previous: dict[int, VectorIndex] = field(default_factory=dict)
     """Builds that were replaced while open, by number."""
-    name_service: Callable[[], str | None] = lambda: None
+    service_advice: Callable[[], str | None] = lambda: None
     """Says which service has the embedded index open, and what to do; None without one."""
     wait: Callable[[IndexLocked], None] | None = None
     """Called repeatedly while another process has the embedded index open; set while this one writes."""
@@ -46,7 +46,7 @@ class IndexBuilds:
             try:
                 opened = self.builds.open(fingerprint)
             except IndexLocked as error:
-                if advice := self.name_service():
+                if advice := self.service_advice():
                     raise IndexLocked(advice, error.holder) from error
                 if self.wait is None:
                     raise

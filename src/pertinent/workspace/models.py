@@ -34,7 +34,7 @@ class Models:
             return self._reranking
 
     def close(self) -> None:
-        """Close the connections of hosted models, and let go of local ones, which take much memory."""
+        """Close the connections of hosted models, and unload local ones, which take much memory."""
         with self._loading:
             # Only a hosted embedder has connections to close.
             getattr(self._embedder, "close", lambda: None)()

@@ -34,7 +34,7 @@ def _has_last_commit(index: VectorIndex, catalog: Catalog) -> bool:
     if not recorded:
         # An earlier version made both, or the build is new. The next commit adds the record.
         return not last or not index.count()
-    # A commit that was announced and did not come about has left its pages pending.
+    # An interrupted commit has left its pages pending.
     return last == recorded[-1] or (last == recorded[0] and recorded[-1] in announced)
 
 

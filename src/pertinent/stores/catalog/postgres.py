@@ -44,7 +44,7 @@ _LIMIT_STATEMENTS = """
 
 
 class SilentServerError(psycopg.OperationalError):
-    """The server did not answer for as long as this side waits."""
+    """The server did not answer within the time limit, or the catalog was closed."""
 
 
 class LimitedConnection(psycopg.Connection[Any]):
@@ -73,7 +73,7 @@ class LimitedConnection(psycopg.Connection[Any]):
 def _limit_silence(
     step: Any, max_silence: float, catalog_closed: threading.Event
 ) -> Generator[Any, Any, Any]:
-    """Pass the events of the socket on; any of them counts as an answer."""
+    """Run a step of the protocol with a timeout between two events of the socket."""
     deadline = time.monotonic() + max_silence
     try:
         state = next(step)

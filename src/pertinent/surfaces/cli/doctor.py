@@ -55,7 +55,7 @@ def doctor(
     """
     from ...health.doctor import Doctor
     from ...sources.site.anchors import SiteAnchors
-    from ..running_service import name_service
+    from ..running_service import advise_on_running_service
     from .progress import show_progress
 
     if at and not links:
@@ -68,7 +68,7 @@ def doctor(
         site_anchors = stack.enter_context(SiteAnchors(at, base_url)) if links else None
         progress = stack.enter_context(show_progress()) if links else None
         load = get_global_options(context).load_settings
-        examiner = Doctor(load, site_anchors, progress, name_service)
+        examiner = Doctor(load, site_anchors, progress, advise_on_running_service)
         stack.callback(examiner.close)
         for check in examiner.examine():
             checks.append(check)

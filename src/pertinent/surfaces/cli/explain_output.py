@@ -21,9 +21,9 @@ BUDGETS_MS: Final[Mapping[str, float]] = {"embedded": 2000, "searched": 1000, "f
 STAGES: Final[Mapping[str, str]] = {
     "received": "check the query",
     "embedded": "embed the query",
-    "searched": "fetch candidates by meaning and by words",
+    "searched": "fetch candidates by meaning and by words, and rank them",
     "reranked": "read the best with the reranker",
-    "filtered": "rank; apply threshold, --per-page and --top-k",
+    "filtered": "apply threshold, --per-page and --top-k",
     "formatted": "format the answer",
     "returned": "write it to stdout",
 }

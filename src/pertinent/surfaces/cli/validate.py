@@ -240,7 +240,7 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
 
 def _prepare_outputs(files: Mapping[str, str | None], inputs: Iterable[Path]) -> None:
-    """Check the files that options name, and remove an earlier run's verdict: CI would publish it."""
+    """Check the output files; delete those of an earlier run, which CI would publish if this run fails."""
     outputs = {option: Path(file) for option, file in files.items() if file}
     for option, file in outputs.items():
         check_file_is_writable(option, file)

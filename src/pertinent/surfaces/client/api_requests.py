@@ -36,8 +36,8 @@ class ApiRequest(Generic[Result]):
     headers: Mapping[str, str] = field(default_factory=dict)
     statuses: frozenset[int] = frozenset({SUCCESS})
     """The statuses whose body is a result."""
-    may_be_missing: bool = False
-    """Whether a service may answer with a 404; if not, a 404 means that the address is wrong."""
+    can_be_not_found: bool = False
+    """Whether a 404 says that a resource does not exist; otherwise it says that the address is wrong."""
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of httpx's `request`."""
@@ -81,7 +81,7 @@ def build_chunk(chunk_id: str, around: int) -> ApiRequest[list[Chunk]]:
     """Ask for a chunk and its neighbours."""
     path = f"/api/v1/chunks/{_quote_id('chunk_id', chunk_id)}"
     query: dict[str, str | int] = {"around": check_count("around", around, MAX_NEIGHBORS, minimum=0)}
-    return ApiRequest("GET", path, api_responses.read_chunks, query, may_be_missing=True)
+    return ApiRequest("GET", path, api_responses.read_chunks, query, can_be_not_found=True)
 
 
 def build_pages() -> ApiRequest[list[PageRecord]]:
@@ -107,7 +107,7 @@ def build_content_version() -> ApiRequest[ContentVersion]:
 def build_page(document_id: str) -> ApiRequest[PageView]:
     """Ask for a page with its text and its chunks."""
     path = f"/api/v1/documents/{_quote_id('document_id', document_id)}"
-    return ApiRequest("GET", path, api_responses.read_page, may_be_missing=True)
+    return ApiRequest("GET", path, api_responses.read_page, can_be_not_found=True)
 
 
 def build_run_tests(tests: Sequence[Mapping[str, Any]], top_k: int) -> ApiRequest[ValidationRun]:
@@ -123,13 +123,13 @@ def build_run_tests(tests: Sequence[Mapping[str, Any]], top_k: int) -> ApiReques
 
 def build_start_audit() -> ApiRequest[AuditStatus]:
     """Start an audit of the stored data; an older service has no such route."""
-    return ApiRequest("POST", "/api/v1/audits", api_responses.read_audit, body={}, may_be_missing=True)
+    return ApiRequest("POST", "/api/v1/audits", api_responses.read_audit, body={}, can_be_not_found=True)
 
 
 def build_audit(audit_id: str) -> ApiRequest[AuditStatus]:
     """Ask for the result of an audit."""
     path = f"/api/v1/audits/{_quote_id('audit_id', audit_id)}"
-    return ApiRequest("GET", path, api_responses.read_audit, may_be_missing=True)
+    return ApiRequest("GET", path, api_responses.read_audit, can_be_not_found=True)
 
 
 def build_health() -> ApiRequest[ServiceStatus]:

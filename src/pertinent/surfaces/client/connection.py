@@ -140,7 +140,7 @@ class Connection:
                     f"{self.url} is not a Pertinent service of this version: unexpected response "
                     f"({shorten(repr(error), LONGEST_MESSAGE)}){_name_request(response)}"
                 ) from error
-        if status == NOT_FOUND and not request.may_be_missing:
+        if status == NOT_FOUND and not request.can_be_not_found:
             raise IndexFailure(
                 f"{self.url} is not the address of a Pertinent service: there is no {request.path} below it"
                 f"{_name_request(response)}"

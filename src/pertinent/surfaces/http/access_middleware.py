@@ -128,7 +128,7 @@ class AccessMiddleware:
             await self._app(scope, receive, send)
             return
         response_started = False
-        body = _LimitedBody(receive, is_read=scope["method"] not in ("GET", "HEAD"))
+        body = _LimitedBody(receive, is_limited=scope["method"] not in ("GET", "HEAD"))
         deadline = asyncio.timeout(self._timeout)
 
         async def send_and_note(message: Message) -> None:
@@ -293,13 +293,13 @@ def _check_length(content_length: str) -> None:
 class _LimitedBody:
     """The body of a request; reading stops when it is too large, whatever its Content-Length says.
 
-    The body of a GET request is never read. While a file is sent, it is discarded by what waits for the
-    client to disconnect; an error there would cut off the response.
+    The limit does not apply to GET and HEAD: no route reads their body. Starlette discards it while it sends
+    a file, and an error there would cut off the response.
     """
 
-    def __init__(self, receive: Receive, *, is_read: bool) -> None:
+    def __init__(self, receive: Receive, *, is_limited: bool) -> None:
         self.is_awaited = False
-        self._is_read = is_read
+        self._is_limited = is_limited
         self._receive = receive
         self._received = 0
         self._is_complete = False
@@ -311,7 +311,7 @@ class _LimitedBody:
         self.is_awaited = False
         self._is_complete = not message.get("more_body", False)
         self._received += len(message.get("body", b""))
-        if self._is_read and self._received > BODY_LIMIT:
+        if self._is_limited and self._received > BODY_LIMIT:
             raise _payload_too_large()
         return message
 

@@ -22,8 +22,8 @@ MAX_STORED = 8
 class AuditQueue:
     """Audits the stored data of a workspace, in a thread of its own.
 
-    One audit runs and one waits at most: a further request shares the waiting one. It shares none that
-    runs, which may have read the stores before they were changed.
+    One audit runs and one waits at most: a further request gets the waiting one. It never gets the running
+    one, which may have read the stores before the last change.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -40,25 +40,25 @@ class AuditQueue:
     def start(self) -> str:
         """Queue an audit, unless one is waiting; return its id."""
         with self._lock:
-            for name, audit in self._audits.items():
+            for audit_id, audit in self._audits.items():
                 if not audit.running() and not audit.done():
-                    return name
-            name = uuid4().hex
-            self._audits[name] = self._thread.submit(self._run)
+                    return audit_id
+            audit_id = uuid4().hex
+            self._audits[audit_id] = self._thread.submit(self._run)
             while len(self._audits) > MAX_STORED:
                 del self._audits[next(iter(self._audits))]
-            return name
+            return audit_id
 
-    async def faults(self, name: str) -> list[str] | None:
+    async def wait_for_faults(self, audit_id: str) -> list[str] | None:
         """Return the faults that an audit found; None if it takes longer than a request may wait.
 
         Raises:
             NotFound: The service does not know the audit.
         """
         with self._lock:
-            audit = self._audits.get(name)
+            audit = self._audits.get(audit_id)
         if audit is None:
-            raise NotFound(f"no audit has the id {name!r}: the service was restarted, or ran newer ones")
+            raise NotFound(f"no audit has the id {audit_id!r}: the service was restarted, or ran newer ones")
         future = asyncio.wrap_future(audit)
         # Nobody may be left to await it; its exception is read here, or asyncio would log it.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -66,7 +66,7 @@ class AuditQueue:
         return future.result() if future.done() else None
 
     def close(self) -> None:
-        """Leave out waiting audits; a running one ends when the index is closed."""
+        """Cancel waiting audits; a running one ends when the index is closed."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._audits.clear()
         self._thread = self._create_thread()  # the application may be started again

@@ -51,7 +51,7 @@ async def start_audit(request: Request, _body: AuditRequest) -> Response:
 )
 async def get_audit(request: Request, audit_id: Annotated[str, Path(max_length=AUDIT_ID_MAX)]) -> Response:
     """Wait a few seconds for the end of the audit, and return its faults; null if it still runs."""
-    return JSONResponse({"id": audit_id, "faults": await _get_queue(request).faults(audit_id)})
+    return JSONResponse({"id": audit_id, "faults": await _get_queue(request).wait_for_faults(audit_id)})
 
 
 def _get_queue(request: Request) -> AuditQueue:

@@ -69,7 +69,7 @@ class QueryBatcher:
         """Answer a batch; with queries left, queue the next one behind the other work of the pool."""
         if batch := self._next_batch():
             loop.call_soon_threadsafe(_deliver, batch, self._answer(batch))
-        if self._has_more():
+        if not self._release_if_idle():
             try:
                 self._executor().submit(self._run_batch, loop)
             except RuntimeError:
@@ -91,12 +91,12 @@ class QueryBatcher:
             share = min(-(-len(self._pending) // self._workers), BATCH_SIZE)
             return [self._pending.popleft() for _ in range(share)]
 
-    def _has_more(self) -> bool:
-        """Whether queries wait; with none, the worker becomes idle."""
+    def _release_if_idle(self) -> bool:
+        """Make this worker idle if no query waits; return whether it did."""
         with self._lock:
             self._drop_abandoned()
             self._busy -= not self._pending
-            return bool(self._pending)
+            return not self._pending
 
     def _drop_abandoned(self) -> None:
         """Remove queries from the front whose callers gave up; they need no answer."""

@@ -162,7 +162,7 @@ def configure_logging() -> None:
 
 
 class _LogFile:
-    """The file of the log; a service goes on if the file is full or its reader is gone."""
+    """A log file that ignores write errors: a full disk or a closed pipe must not stop the service."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

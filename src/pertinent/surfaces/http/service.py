@@ -1,10 +1,9 @@
 """The service behind the routes: engine, batcher, health and thread pools.
 
 A search runs in one way: the answer cache is asked first, then the `QueryBatcher` runs the search in a
-thread. All other work of a route runs in the same thread pool, except reading from the catalog, validation
-and labelling, which have their own: while the catalog is silent, or tests run, searches still have theirs.
-Suggestions, snippets and health checks have threads of their own, too: they never wait for searches.
-`AccessMiddleware` ends each request after `request_timeout`.
+thread. There is a thread pool each for searches and what else needs the index, for catalog reads, for
+validation, for labelling, for work without the index (suggestions and snippets), and for the probe of each
+store. No pool waits for another. `AccessMiddleware` ends each request after `request_timeout`.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Service:
     _catalog_threads: ThreadPoolExecutor = field(init=False)
     _validation_thread: ThreadPoolExecutor = field(init=False)
     _labeling_thread: ThreadPoolExecutor = field(init=False)
-    _side_thread: ThreadPoolExecutor = field(init=False)
+    _suggestion_thread: ThreadPoolExecutor = field(init=False)
     _index_probe_thread: ThreadPoolExecutor = field(init=False)
     _catalog_probe_thread: ThreadPoolExecutor = field(init=False)
 
@@ -92,7 +91,7 @@ class Service:
         # The judgments of a golden set are read and written one request at a time.
         self._labeling_thread = ThreadPoolExecutor(1, thread_name_prefix="labelling")
         # Suggestions and snippets need no index: they work while it is silent.
-        self._side_thread = ThreadPoolExecutor(1, thread_name_prefix="side")
+        self._suggestion_thread = ThreadPoolExecutor(1, thread_name_prefix="suggestion")
         # Searches and pages that are read must not delay a probe.
         self._index_probe_thread = ThreadPoolExecutor(1, thread_name_prefix="index-probe")
         self._catalog_probe_thread = ThreadPoolExecutor(1, thread_name_prefix="catalog-probe")
@@ -103,7 +102,7 @@ class Service:
             self._threads,
             self._validation_thread,
             self._labeling_thread,
-            self._side_thread,
+            self._suggestion_thread,
             self._index_probe_thread,
         ):
             threads.shutdown(wait=True)
@@ -140,9 +139,9 @@ class Service:
         """Run blocking work in the thread pool."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    async def run_beside_searches(self, work: Callable[[], Result]) -> Result:
+    async def run_without_index(self, work: Callable[[], Result]) -> Result:
         """Run short work that needs no index, in a thread that searches do not use."""
-        return await asyncio.get_running_loop().run_in_executor(self._side_thread, work)
+        return await asyncio.get_running_loop().run_in_executor(self._suggestion_thread, work)
 
     async def run_validation(self, work: Callable[[], Result]) -> Result:
         """Run the tests of a request in the thread for validation."""
@@ -195,4 +194,4 @@ async def make_snippets(request: Request, answer: Answer, length: int | None) ->
             for chunk_id, (text, highlights) in snippets.items()
         }
 
-    return await service.run_beside_searches(make)
+    return await service.run_without_index(make)

@@ -57,5 +57,5 @@ async def suggest(
 ) -> Response:
     """Return pages and sections whose name begins with the text, has its words, or has them with typos."""
     service = get_service(request)
-    suggestions = await service.run_beside_searches(lambda: service.engine().suggest(q, limit))
+    suggestions = await service.run_without_index(lambda: service.engine().suggest(q, limit))
     return JSONResponse({"suggestions": [asdict(suggestion) for suggestion in suggestions]})

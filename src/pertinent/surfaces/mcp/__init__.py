@@ -1,7 +1,8 @@
 """Pertinent for agents: a server of the Model Context Protocol (MCP), over stdio or HTTP.
 
     `tools.py` (what agents call) and `page_resources.py` → a `Pertinent` or a `PertinentClient`
-    `server.py` offers them through the SDK. Over stdio, `stdio.py` serves, `index_folder.py` opens the index
+    `server.py` registers them with the SDK; `stdio.py` is the transport over stdio, for which
+    `index_folder.py` opens the index
 
 The service mounts the same server at `/mcp` (`surfaces/http/mcp_endpoint.py`). The SDK is the extra `mcp`, so
 modules outside of this package import `server.py` late, after `require_sdk`.

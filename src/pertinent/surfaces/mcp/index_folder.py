@@ -35,12 +35,14 @@ class IndexFolder:
 
     def __init__(self, open_reader: Callable[[], AbstractContextManager[Reader]]) -> None:
         self._open_reader = open_reader
-        self._one_search = CapacityLimiter(1)
+        self._search_limit = CapacityLimiter(1)
 
     async def search(self, work: Callable[[Reader], Result]) -> Result:
-        """Run work that needs the index, in a thread; a call that waits for another one needs no thread."""
+        """Run work that needs the index in a thread, one call at a time. Waiting calls occupy no thread."""
         deadline = time.monotonic() + LOCK_SECONDS  # the wait for other calls counts, too
-        return await to_thread.run_sync(lambda: self._wait_and_run(work, deadline), limiter=self._one_search)
+        return await to_thread.run_sync(
+            lambda: self._wait_and_run(work, deadline), limiter=self._search_limit
+        )
 
     async def read_pages(self, work: Callable[[Reader], Result]) -> Result:
         """Run work that reads pages alone, in a thread; the catalog is never locked."""

@@ -417,9 +417,7 @@ def test_doctor_says_what_to_do_if_the_qdrant_server_is_down(
     assert finding["run"] == "start the Qdrant server or correct its address, then run this again"
 
 
-def test_doctor_does_not_blame_the_vectors_of_a_page_that_an_interrupted_sync_left(
-    run: Run, indexed: Path, docs: Path
-) -> None:
+def test_doctor_skips_vectors_of_uncataloged_pages(run: Run, indexed: Path, docs: Path) -> None:
     """What was embedded includes the front matter, which only the catalog has."""
     (docs / "wrist.md").write_text("---\ndescription: All about turning.\n---\n# Wrist\n\nIt bends.\n")
     run("index", docs, "--base-url", "https://robots.example/docs")

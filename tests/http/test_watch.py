@@ -55,7 +55,7 @@ def docs(tmp_path: Path) -> Path:
     return folder
 
 
-def test_sync_that_another_writer_kept_waiting_is_retried(
+def test_watch_retries_sync_after_lock_timeout(
     tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "wait_for_changes", lambda *_: iter([None]))

@@ -71,7 +71,7 @@ def test_interrupted_replacement_is_completed_while_the_list_of_pages_is_incompl
     assert document_ids(workspace) == {renamed.document_id, BOOK[1].document_id, BOOK[2].document_id}
 
 
-def test_documents_that_share_a_url_replace_none_of_each_other(workspace: Workspace) -> None:
+def test_plan_keeps_documents_that_share_a_url(workspace: Workspace) -> None:
     """In a BEIR corpus, several documents may be parts of one web page."""
     first = replace(BOOK[0], document_id=document_id("beir:corpus/1", "1"))
     second = replace(BOOK[0], document_id=document_id("beir:corpus/2", "2"))
@@ -93,7 +93,7 @@ def test_replaced_pages_count_among_those_that_lost_their_text(workspace: Worksp
         sync_pages(workspace, *(change_slug(original, "Not found") for original in BOOK))
 
 
-def test_page_of_another_source_is_unreadable_under_another_slug(workspace: Workspace) -> None:
+def test_plan_refuses_page_of_another_source_despite_new_slug(workspace: Workspace) -> None:
     sync_pages(workspace, *BOOK)
     summary = sync_pages(workspace, change_slug(BOOK[0]), name="site")
     assert summary.pages_added == 0

@@ -74,7 +74,7 @@ def test_answer_made_with_old_words_is_not_cached_for_the_new_ones(
     assert search(engine, "configora").searched_for == "configora"
 
 
-def test_answers_during_syncs_are_not_cached_with_other_words(workspace: Workspace) -> None:
+def test_answer_cache_discards_answers_made_with_old_words(workspace: Workspace) -> None:
     index_pages(workspace)
     engine = cached_engine(workspace)
     queries = [f"wordy{number}" for number in range(6)]

@@ -218,7 +218,7 @@ def test_index_with_a_damaged_record_is_recorded_again_by_a_repair(
 
 
 @pytest.mark.slow
-def test_index_whose_commit_went_to_another_one_is_refused(
+def test_index_without_latest_commit_is_refused(
     docs: Path, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = tmp_path / "a", tmp_path / "b"

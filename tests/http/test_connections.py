@@ -267,6 +267,13 @@ def test_connections_in_all_are_bounded(start: Start, connect: Connect) -> None:
     assert read_status(connect(server, LIVEZ, "127.0.0.9")) == 200
 
 
+def test_connections_leave_a_descriptor_for_each_file_that_is_sent() -> None:
+    limits = ConnectionLimits(Observer(structlog.get_logger()), 1000, 200, 1024, TrustedProxies(()))
+    for number in range(1000):
+        limits.admit(f"127.0.0.{number}")
+    assert 400 < limits.open <= (1024 - 128) / 2
+
+
 def test_service_with_few_file_descriptors_goes_on_and_says_so(start: Start, connect: Connect) -> None:
     """300 half-sent requests of one address, with 256 descriptors."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)

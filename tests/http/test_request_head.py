@@ -133,6 +133,23 @@ def test_body_does_not_count_as_head(server: Server) -> None:
             assert "body: is not JSON" in json.loads(response.read())["message"]
 
 
+@pytest.mark.parametrize(
+    ("start", "status"), [(START, 200), (POST.replace(b"a-secret-key", b"wrong"), 401)], ids=["GET", "401"]
+)
+def test_endless_body_that_no_route_reads_ends_the_connection(
+    server: Server, start: bytes, status: int
+) -> None:
+    chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
+    with closing(connect(server)) as connection:
+        connection.sendall(start + b"Transfer-Encoding: chunked\r\n\r\n" + chunk[: MEGABYTE // 2])
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        assert response.status == status
+        # The operating system takes some megabytes that the service does not read.
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            connection.sendall(chunk * 512)
+
+
 @pytest.mark.parametrize("size", [1, 700, 5000], ids="pieces of {} bytes".format)
 def test_request_that_asks_for_another_protocol_keeps_its_body(server: Server, size: int) -> None:
     """Java's HTTP client asks for HTTP/2 with its first request. The body looks like a request of its own."""

@@ -187,6 +187,13 @@ def test_a_corrected_last_word_is_completed_as_if_it_had_been_typed() -> None:
     assert read("plugin confg").text == "plugin configuration"
 
 
+def test_query_of_many_unknown_words_is_not_corrected() -> None:
+    typos = ["navigatoin", *(f"unknown{letter}" for letter in "abcdefghi")]
+    assert read(" ".join([*typos, "app"])).text.startswith("navigation ")
+    text = " ".join([*typos, "unknownj", "app"])
+    assert read(text) == SearchText(text)
+
+
 LETTERS = st.text("abgiknorstv", min_size=1, max_size=9)
 KNOWN = st.sampled_from(sorted(word for word in BOOK.vocabulary.words if word.isascii()))
 TYPED = st.lists(KNOWN | LETTERS | KNOWN.map(lambda word: word[:-2] or word), min_size=1, max_size=4)

@@ -22,6 +22,8 @@ MIN_CORRECTED = 4
 """The fewest letters of a word that is corrected: shorter ones are abbreviations as often as typos."""
 MIN_TWO_EDITS = 8
 """The fewest letters of a word in which two edits are corrected."""
+MAX_UNKNOWN = 10
+"""A query with more unknown words is not corrected: they are no typos, and to correct each takes time."""
 MIN_COMPLETED = 2
 """The fewest letters of a word that is completed without a name that it fits."""
 
@@ -65,13 +67,21 @@ def _unquote(match: re.Match[str]) -> str:
 
 def _correct_words(text: str, quoted: set[str], book: BookWords, is_word: Callable[[str], bool]) -> str:
     typed = tokens(text)
-    searched: list[str] = []
-    for token in typed:
-        word = fold(token.text)
-        is_open = token.end == len(text)
-        if word not in quoted and not _is_fixed(word, text[: token.start]):
-            word = _replace_word(word, searched if is_open else None, book, is_word)
-        searched.append(word)
+    searched = [fold(token.text) for token in typed]
+    replaceable = [
+        number
+        for number, word in enumerate(searched)
+        if word not in quoted and not _is_fixed(word, text[: typed[number].start])
+    ]
+    unknown = {
+        word for word in map(searched.__getitem__, replaceable) if word not in book and not is_word(word)
+    }
+    if len(unknown) > MAX_UNKNOWN:
+        return text
+    for number in replaceable:
+        is_open = typed[number].end == len(text)
+        preceding = searched[:number] if is_open else None
+        searched[number] = _replace_word(searched[number], preceding, book, is_word)
     for token, word in reversed([*zip(typed, searched, strict=True)]):
         if word != fold(token.text):
             text = text[: token.start] + book.names.spell(word) + text[token.end :]
@@ -142,12 +152,11 @@ def _complete_word(word: str, book: BookWords) -> str | None:
 def _correct_word(word: str, book: BookWords) -> str | None:
     if book.has_form(word) or any(letter.isdigit() for letter in word):
         return None
-    near = find_near_words(word, book.sorted_words)
+    # The first letter is rarely wrong, but may be swapped with the second, or be one too many.
+    choices = [choice for letter in sorted(set(word[:2])) for choice in book.with_prefix(letter)]
     ranked = (
         (-edits, *_prominence(correction, book), correction)
-        for correction, edits in near
-        # The first letter is rarely wrong, but may be swapped with the second, or be one too many.
-        if correction[0] in word[:2]
+        for correction, edits in find_near_words(word, choices)
     )
     return max(ranked, default=(None,))[-1]
 

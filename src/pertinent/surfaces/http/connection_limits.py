@@ -11,6 +11,9 @@ from .errors import ApiError
 from .observability import Observer
 from .trusted_proxies import TrustedProxies
 
+DESCRIPTORS_PER_CONNECTION = 2
+"""A connection has a second file open while that file is sent to its client."""
+
 RESERVED_DESCRIPTORS = 128
 """File descriptors that connections leave free: for the stores, and for clients that are being refused."""
 
@@ -48,12 +51,12 @@ class ConnectionLimits:
         self._by_client: Counter[str] = Counter()
         self._refused = 0
         self._next_log = -math.inf
-        if descriptors is not None and total > descriptors - RESERVED_DESCRIPTORS:
+        if descriptors is not None and total > _count_affordable(descriptors):
             self._fit_descriptors(descriptors)
 
     def _fit_descriptors(self, descriptors: int) -> None:
         """Lower the bounds, so that connections never take the last descriptors, nor one address all."""
-        self._total = max(2, descriptors - RESERVED_DESCRIPTORS, descriptors // 4)
+        self._total = max(2, _count_affordable(descriptors), descriptors // 8)
         self._per_address = min(self._per_address, self._total // 2)
         self._observer.log.warning(
             "few file descriptors",
@@ -95,6 +98,11 @@ class ConnectionLimits:
                 "connections refused", bound=bound, address=address, open=self.open, refused=self._refused
             )
             self._refused = 0
+
+
+def _count_affordable(descriptors: int) -> int:
+    """Return how many connections may be open with so many file descriptors."""
+    return (descriptors - RESERVED_DESCRIPTORS) // DESCRIPTORS_PER_CONNECTION
 
 
 def read_descriptor_limit() -> int | None:

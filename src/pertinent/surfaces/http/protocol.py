@@ -40,6 +40,9 @@ LINGER_SECONDS = 2.0
 LINGER_BYTES = 1024 * 1024
 """How much more a refused client may send meanwhile."""
 
+BODY_BYTES = 1024 * 1024
+"""A longer body ends the connection. Nothing else limits a body that no route reads."""
+
 MAX_LINGERING = 64
 """How many clients beyond the bounds on connections may be answered at once; others are cut off."""
 
@@ -59,6 +62,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     limits: ClassVar[ConnectionLimits]
 
     _head_size = 0  # bytes of the present request so far, without its body
+    _body_size = 0  # bytes of the present request's body so far
     _reads_head = True
     _is_admitted = False
     _is_refused = False
@@ -166,15 +170,20 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Receive a part of the body."""
+        """Receive a part of the body; one that goes on and on ends the connection."""
         self._head_size = max(0, self._head_size - len(body))
-        super().on_body(body)
+        self._body_size += len(body)
+        if self._body_size > BODY_BYTES:
+            self._is_refused = True
+            self.transport.abort()
+        else:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Note the end of a request."""
         if self._is_upgrade():
             return
-        self._head_size = 0
+        self._head_size = self._body_size = 0
         self._reads_head = True
         super().on_message_complete()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Self, cast
@@ -199,13 +199,17 @@ class EdgeIndex:
         """Insert or replace the points of the entries."""
         points = [_point(entry, vector, self._bm25) for entry, vector in zip(entries, vectors, strict=True)]
         if points:
+            payloads = {cast("UUID", point.id): dict(point.payload or {}) for point in points}
+            replaced = [_uuid(record) for record in self._retrieve(list(payloads), fields=False)]
             self._update(qdrant.UpdateOperation.upsert_points(points))
+            self._check_payloads({point: payloads[point] for point in replaced})
 
     def describe(self, entries: Sequence[Entry]) -> None:
         """Write the payloads of existing points and keep their vectors, with the vectors' checksums."""
-        for entry in entries:
-            ids: list[int | UUID | str] = [point_id(entry.chunk.chunk_id)]
-            self._update(qdrant.UpdateOperation.set_payload(ids, to_payload(entry)))
+        payloads = {point_id(entry.chunk.chunk_id): to_payload(entry) for entry in entries}
+        for point, payload in payloads.items():
+            self._update(qdrant.UpdateOperation.set_payload([point], payload))
+        self._check_payloads(payloads)
 
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
         """Delete the document's points that are not in `keep`, after emptying them.
@@ -224,6 +228,25 @@ class EdgeIndex:
                 qdrant.UpdateOperation.delete_points_by_filter(stale),
             ):
                 self._update(operation, MIN_FREE_TO_DELETE)
+            if any(self._find(stale)):
+                raise self._make_ignored_error()
+
+    def _check_payloads(self, written: Mapping[PointId, Mapping[str, Any]]) -> None:
+        """Raise IndexFailure if points that existed before do not have the payloads written last.
+
+        Qdrant numbers its operations in its log, and ignores those that are older than the point. If the log
+        was damaged, it begins again with lower numbers.
+        """
+        for record in self._retrieve(list(written), fields=True):
+            expected = written[_uuid(record)]
+            if {**(record.payload or {}), **expected} != record.payload:
+                raise self._make_ignored_error()
+
+    def _make_ignored_error(self) -> IndexFailure:
+        return IndexFailure(
+            f"the index in {self._folder} ignores changes, because its log was damaged. `pertinent reindex` "
+            "rebuilds it from the texts in the catalog; then run this again"
+        )
 
     def _find(self, condition: qdrant.Filter) -> Iterator[UUID]:
         """Yield the ids of the points that match."""

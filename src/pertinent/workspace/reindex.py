@@ -76,8 +76,8 @@ def _estimate_size(workspace: Workspace, current: Fingerprint, dimension: int) -
 def rollback(workspace: Workspace) -> Fingerprint:
     """Activate the previous build; the next sync writes what has changed since.
 
-    The catalog records the chunks as that build has them, and all pages as pending if anything was synced
-    since.
+    The catalog records the chunks as that build has them. All pages are pending if anything was synced since,
+    otherwise only those of which the build lacks chunks.
 
     Raises:
         NotFound: There is no previous build, or it has none of the indexed pages.
@@ -93,8 +93,8 @@ def rollback(workspace: Workspace) -> Fingerprint:
     if not pages:
         index.close()
         raise NotFound("the previous build has none of the current pages, so there is nothing to return to")
-    if current_index is None or not _had_all_commits(index, current_index):
-        catalog.begin(pages.document_ids)
+    is_up_to_date = current_index is not None and _had_all_commits(index, current_index)
+    catalog.begin(pages.find_incomplete(previous.embedder) if is_up_to_date else pages.document_ids)
     index.record_commits(catalog.announce_commit())
     catalog.activate_build(previous, pages)
     workspace.activate(previous, index)

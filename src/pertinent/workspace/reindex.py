@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from .. import build
 from .._internal.disk import check_space_for_build
 from .._internal.progress import Progress
-from ..errors import NotFound, SyncRefused
-from ..indexing.sync import Indexer
-from ..ports import Fingerprint, PageWrite, VectorIndex
+from ..errors import FingerprintMismatch, NotFound, SyncRefused
+from ..indexing.sync import Indexer, SpooledWrites
+from ..ports import Embedder, Fingerprint, PageWrite, VectorIndex
 from ..search.engine import Engine
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     """Build the index again with the current settings, from the catalog's texts, and activate it.
 
     The build in use answers until the new one is complete, and is then kept for `rollback`. An interrupted
-    build is resumed by the next call with the same settings.
+    build is resumed by the next call with the same settings, unless the model was replaced under its name.
 
     Args:
         workspace: The index, whose write lock is held.
@@ -42,17 +42,8 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     current, _ = workspace.open_current_build()
     settings, embedder = workspace.settings, workspace.create_embedder()
     check_space_for_build(settings.folder, _estimate_size(workspace, current, embedder.dimension))
-    new, index = workspace.builds.begin(workspace.make_fingerprint(embedder))
-    indexer = Indexer(
-        lambda: embedder,
-        index,
-        catalog,
-        settings.chunk_tokens,
-        progress,
-        spool_folder=workspace.spool_folder,
-    )
+    new, index, pages = _fill_build(workspace, embedder, progress)
     try:
-        pages = indexer.rebuild()
         if accept is not None:
             accept(workspace.create_engine(embedder, index), pages, current)
         index.record_commits(catalog.announce_commit())
@@ -65,6 +56,30 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     workspace.activate(new, index, embedder)
     workspace.builds.remove_unused()
     return index.count()
+
+
+def _fill_build(
+    workspace: Workspace, embedder: Embedder, progress: Progress
+) -> tuple[Fingerprint, VectorIndex, SpooledWrites]:
+    """Fill a new build, or one that was interrupted while the same model filled it."""
+    new, index = workspace.builds.begin(workspace.make_fingerprint(embedder))
+    indexer = Indexer(
+        lambda: embedder,
+        index,
+        workspace.writable_catalog(),
+        workspace.settings.chunk_tokens,
+        progress,
+        spool_folder=workspace.spool_folder,
+    )
+    try:
+        return new, index, indexer.rebuild()
+    except BaseException as error:
+        index.close()
+        if not isinstance(error, FingerprintMismatch):
+            raise
+    workspace.remove_build(new.build)
+    # Nothing is resumed this time, so there is no model to compare with.
+    return _fill_build(workspace, embedder, progress)
 
 
 def _estimate_size(workspace: Workspace, current: Fingerprint, dimension: int) -> int:

@@ -21,7 +21,7 @@ from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 from pertinent.types import readable_chunks
-from pertinent.workspace.reindex import settings_matching_index
+from pertinent.workspace.matching_settings import settings_matching_index
 
 pytestmark = pytest.mark.slow  # every test makes two indexes
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from .. import build
 from .._internal.disk import check_space_for_build
 from .._internal.progress import Progress
 from ..errors import FingerprintMismatch, NotFound, SyncRefused
@@ -132,11 +131,3 @@ def drop_previous(workspace: Workspace) -> int | None:
     workspace.remove_build(previous.build)
     catalog.forget_previous()
     return previous.build
-
-
-def settings_matching_index(workspace: Workspace) -> list[str]:
-    """Return the lines of pertinent.toml that must change so that the index in use opens."""
-    index = workspace.catalog().fingerprint()
-    if index is None:
-        return []
-    return build.settings_to_restore(index, build.expected_fingerprint(workspace.settings, index))

@@ -26,16 +26,15 @@ sys.stdin.read()
 
 
 class StopWhenWaiting(NoProgress):
-    """Ends a process as soon as a stage of waiting begins."""
+    """Ends a process as soon as it is waited for."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.waits: list[str] = []
 
-    def stage(self, name: str, total: int | None) -> None:
-        if name.startswith("Waiting"):
-            self.waits.append(name)
-            self.process.kill()
+    def waiting(self, message: str) -> None:
+        self.waits.append(message)
+        self.process.kill()
 
 
 @pytest.fixture

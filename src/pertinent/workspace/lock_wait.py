@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .._internal.process_name import UNKNOWN_PROCESS, name_process
+from .._internal.process_name import UNKNOWN_PROCESS
 from .._internal.progress import Progress
 from ..errors import IndexLocked, LockTimeout
 from ..ports import Catalog
@@ -51,7 +51,7 @@ def hold_write_lock(
     wait_for_owner = ProcessWait("has this index open", timeout, progress)
 
     def wait_for_index(error: IndexLocked) -> None:
-        if error.holder == name_process():
+        if error.by_this_process:
             raise error
         wait_for_owner(lambda: error.holder or UNKNOWN_PROCESS)
         time.sleep(PAUSE_SECONDS)

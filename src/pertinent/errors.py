@@ -124,10 +124,12 @@ class IndexOutdated(IndexFailure):
 class IndexLocked(IndexFailure):
     """Another process, or another Pertinent in this one, has the embedded index open."""
 
-    def __init__(self, message: str, holder: str = "") -> None:
+    def __init__(self, message: str, holder: str = "", *, by_this_process: bool = False) -> None:
         super().__init__(message)
         self.holder = holder
         """The name of the process; empty if it is unknown."""
+        self.by_this_process = by_this_process
+        """Whether it is this one, which would wait for itself."""
 
 
 class CatalogFailure(StoreError):

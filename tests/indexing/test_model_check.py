@@ -10,14 +10,19 @@ import pytest
 
 from pertinent._internal.progress import NoProgress
 from pertinent.errors import FingerprintMismatch
+from pertinent.identity import point_id
+from pertinent.indexing.chunking import embedded_text
 from pertinent.ports import Vector
 from pertinent.settings import Settings
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page
+from pertinent.types import readable_chunks
+from pertinent.workspace.reindex import reindex
 from pertinent.workspace.workspace import Workspace
 
 OLD = page("joints", {"Limits": "A joint has limits."})
 NEW = page("motors", {"Torque": "A motor has a torque."})
+BOOK = [OLD, NEW, *(page(name, {"Use": f"The {name} is oiled once a month."}) for name in ("hip", "knee"))]
 
 
 class HostedModel(HashedWords):
@@ -82,3 +87,63 @@ def test_sync_that_embeds_nothing_checks_nothing(workspace: Workspace, model: Ho
     model.shift = 1
     sync(workspace, InMemorySource(OLD))
     assert not model.texts
+
+
+def refuse_build(*_: object) -> None:
+    raise RuntimeError("the machine was switched off")
+
+
+def reindex_until_killed(workspace: Workspace, model: HostedModel, replace_at: int, die_at: int) -> None:
+    """Reindex with a model that is replaced at one text, until the process dies at another."""
+    embed = model.embed_documents
+
+    def embed_until_killed(texts: Sequence[str]) -> Iterator[Vector]:
+        for text in texts:
+            if len(model.texts) == die_at:
+                raise KeyboardInterrupt
+            model.shift = int(len(model.texts) >= replace_at)
+            yield from embed([text])
+
+    model.embed_documents = embed_until_killed  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        reindex(workspace, NoProgress())
+    del model.embed_documents
+
+
+@pytest.mark.parametrize(
+    ("replace_at", "die_at"), [(9, 3), (2, 3), (9, 9)], ids=["afterwards", "meanwhile", "when complete"]
+)
+def test_interrupted_reindex_starts_again_with_a_replaced_model(
+    workspace: Workspace, model: HostedModel, monkeypatch: pytest.MonkeyPatch, replace_at: int, die_at: int
+) -> None:
+    monkeypatch.setattr("pertinent.indexing.sync.WRITE_BATCH", 1)
+    monkeypatch.setattr(workspace, "create_embedder", lambda: model)
+    sync(workspace, InMemorySource(*BOOK))
+    model.texts.clear()
+    if die_at < len(BOOK):
+        reindex_until_killed(workspace, model, replace_at, die_at)
+    else:
+        with pytest.raises(RuntimeError):
+            reindex(workspace, NoProgress(), refuse_build)
+    model.shift = 1
+    model.texts.clear()
+    assert reindex(workspace, NoProgress()) == len(BOOK)
+    assert len(model.texts) == 1 + len(BOOK)
+    chunks = list(readable_chunks(workspace.index().scan()))
+    expected = model.embed_documents([embedded_text(chunk) for chunk in chunks])
+    vectors = workspace.index().vectors([point_id(chunk.chunk_id) for chunk in chunks])
+    for chunk, vector in zip(chunks, expected, strict=True):
+        assert vectors[point_id(chunk.chunk_id)] @ vector == pytest.approx(1, abs=1e-4)
+
+
+def test_interrupted_reindex_is_resumed_with_the_same_model(
+    workspace: Workspace, model: HostedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pertinent.indexing.sync.WRITE_BATCH", 1)
+    monkeypatch.setattr(workspace, "create_embedder", lambda: model)
+    sync(workspace, InMemorySource(*BOOK))
+    model.texts.clear()
+    reindex_until_killed(workspace, model, replace_at=9, die_at=3)
+    model.texts.clear()
+    assert reindex(workspace, NoProgress()) == len(BOOK)
+    assert len(model.texts) == 1 + 1, "one to compare the model, and the one that is missing"

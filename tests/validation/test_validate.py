@@ -578,6 +578,9 @@ class RecordingProgress:
     def advance(self, steps: int = 1) -> None:
         self.steps[self.stages[-1][0]] += steps
 
+    def waiting(self, message: str) -> None:
+        self.stages.append((message, None))
+
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_progress_advances_for_each_query(pipeline: LocalPipeline, concurrency: int) -> None:

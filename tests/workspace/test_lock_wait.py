@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from pertinent import Pertinent
+from pertinent._internal.process_name import name_process
 from pertinent._internal.progress import NoProgress
 from pertinent.errors import IndexLocked
+from pertinent.stores.edge_lock import LOCK_NAME
 
 from ..conftest import FAST
 
@@ -26,16 +28,15 @@ sys.stdin.read()
 
 
 class StopWhenWaiting(NoProgress):
-    """Ends a process as soon as a stage of waiting begins."""
+    """Ends a process as soon as it is waited for."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.waits: list[str] = []
 
-    def stage(self, name: str, total: int | None) -> None:
-        if name.startswith("Waiting"):
-            self.waits.append(name)
-            self.process.kill()
+    def waiting(self, message: str) -> None:
+        self.waits.append(message)
+        self.process.kill()
 
 
 @pytest.fixture
@@ -82,3 +83,26 @@ def test_writer_does_not_wait_for_its_own_process(tmp_path: Path, docs: Path) ->
             writer.index(docs)
         reader.close()
         assert writer.index(docs).pages_unchanged == 1
+
+
+@pytest.mark.slow
+def test_writer_waits_for_a_process_of_its_own_name(
+    tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In containers with the name of their host, each process may be number 1."""
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", OPEN_INDEX, str(tmp_path / "data"), FAST],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process,
+        Pertinent.open(tmp_path / "data", embedder=FAST) as pertinent,
+    ):
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        (lock,) = (tmp_path / "data" / "index").rglob(LOCK_NAME)
+        lock.write_text(name_process())
+        progress = StopWhenWaiting(process)
+        assert pertinent.index(docs, progress=progress).pages_unchanged == 1
+        assert progress.waits == [f"Waiting for {name_process()}, which has this index open"]

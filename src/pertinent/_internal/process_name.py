@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 
+UNKNOWN_PROCESS = "another process"
+
 
 def name_process() -> str:
     """Return the number of this process and the name of its machine."""

@@ -14,6 +14,9 @@ class Progress(Protocol):
     def advance(self, steps: int = 1) -> None:
         """Report steps of the stage as done."""
 
+    def waiting(self, message: str) -> None:
+        """Report that the work waits for another process; the message names it."""
+
 
 class NoProgress:
     """Ignores progress."""
@@ -21,3 +24,5 @@ class NoProgress:
     def stage(self, name: str, total: int | None) -> None: ...
 
     def advance(self, steps: int = 1) -> None: ...
+
+    def waiting(self, message: str) -> None: ...

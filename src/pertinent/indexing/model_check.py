@@ -5,7 +5,7 @@ A hosted model may be replaced under its name. Its new vectors can't be compared
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from .._internal.vector_checksum import find_mismatches
@@ -25,13 +25,22 @@ MAX_TRIED = 100
 """How many chunks are tried to find one whose embedded text is known."""
 
 
-def check_model(embedder: Embedder, index: VectorIndex, catalog: CatalogReader) -> None:
+def check_model(
+    embedder: Embedder, index: VectorIndex, catalog: CatalogReader, chunks: Iterable[Chunk] | None = None
+) -> None:
     """Embed one stored chunk again; an index without an intact chunk of a known text is not checked.
+
+    Args:
+        embedder: The model.
+        index: The index.
+        catalog: The pages of the chunks.
+        chunks: Stored chunks, of which the first intact one is embedded; None is any chunk of the index.
 
     Raises:
         FingerprintMismatch: The model gives the chunk another vector than the index has.
     """
-    for chunk, text, vector in islice(_read_embedded(embedder, index, catalog), 1):
+    stored = readable_chunks(index.scan()) if chunks is None else chunks
+    for chunk, text, vector in islice(_read_embedded(embedder, index, catalog, stored), 1):
         (new_vector,) = embedder.embed_documents([text])
         cosine = float(new_vector @ vector) if len(new_vector) == len(vector) else 0.0
         # Also refuses NaN.
@@ -44,10 +53,10 @@ def check_model(embedder: Embedder, index: VectorIndex, catalog: CatalogReader) 
 
 
 def _read_embedded(
-    embedder: Embedder, index: VectorIndex, catalog: CatalogReader
+    embedder: Embedder, index: VectorIndex, catalog: CatalogReader, chunks: Iterable[Chunk]
 ) -> Iterator[tuple[Chunk, str, Vector]]:
     """Yield stored chunks with the text that was embedded for them and their intact vector."""
-    for chunk in islice(readable_chunks(index.scan()), MAX_TRIED):
+    for chunk in islice(chunks, MAX_TRIED):
         try:
             page = catalog.page(chunk.document_id)
         except DamagedPage:

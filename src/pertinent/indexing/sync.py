@@ -11,7 +11,7 @@ are marked as pending again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -145,6 +145,9 @@ class Indexer(Planner):
 
         Returns:
             What the catalog has to record when the new index is activated.
+
+        Raises:
+            FingerprintMismatch: The model was replaced under its name since the rebuild was begun.
         """
         self.progress.stage("Chunking pages", None)
         spool = PageSpool(self.spool_folder)
@@ -157,6 +160,8 @@ class Indexer(Planner):
                 )
                 self.progress.advance()
         release_free_memory()
+        # Pages are embedded in this order: a model that was replaced at any time did not embed the first one.
+        check_model(self.embedder(), self.index, self.catalog, _read_embedded_chunks(spool, changes))
         self.progress.stage("Embedding", sum(change.chunks_to_embed for change in changes))
         for group in _group_changes(changes):
             with self._mark_pages_if_lock_is_lost([change.document_id for change in group]):
@@ -268,6 +273,14 @@ def summarize(plan: SyncPlan, seconds: float) -> SyncSummary:
         seconds=seconds,
         notes=plan.notes,
     )
+
+
+def _read_embedded_chunks(spool: PageSpool, changes: Iterable[PageChange]) -> Iterator[Chunk]:
+    """Yield the chunks that the index has a vector for, in the order of the pages."""
+    for change in changes:
+        for planned in chain.from_iterable(spool.read_chunks(change.position)):
+            if not planned.to_embed:
+                yield planned.chunk
 
 
 def _group_changes(changes: Sequence[PageChange]) -> Iterator[list[PageChange]]:

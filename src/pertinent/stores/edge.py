@@ -57,7 +57,7 @@ class EdgeIndex:
         self._running_calls = 0
         self._closed = False
         self._version = 0
-        self._copy: ExitStack | None = None
+        self._copy_resources: ExitStack | None = None
         """Deletes the copy that is read instead of a folder that can't be written, and unlocks the folder."""
 
     @classmethod
@@ -87,7 +87,7 @@ class EdgeIndex:
                 copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pertinent-")))
                 copy_with_holes(folder, copy)
             index = cls.open(copy, dimension, bm25)
-            index._folder, index._copy = folder, stack.pop_all()
+            index._folder, index._copy_resources = folder, stack.pop_all()
         return index
 
     @property
@@ -267,12 +267,15 @@ class EdgeIndex:
         return self._version
 
     def _update(self, operation: qdrant.UpdateOperation, needed: int = MIN_FREE) -> None:
-        if self._copy is not None:
-            raise IndexFailure(f"the index in {self._folder} can't be written: make the folder writable")
+        self._require_writable()
         check_free_space(self._folder, needed)
         with self._call_shard():
             self._shard.update(operation)
         self._version += 1
+
+    def _require_writable(self) -> None:
+        if self._copy_resources is not None:
+            raise IndexFailure(f"the index in {self._folder} can't be written: make the folder writable")
 
     def scan(self) -> Iterator[StoredPoint]:
         """Yield every point."""
@@ -308,6 +311,7 @@ class EdgeIndex:
 
     def record_commits(self, commit_ids: Sequence[str]) -> None:
         """Record the ids of the catalog's commits, on the disk."""
+        self._require_writable()
         with self._call_shard():
             write_commits(self._folder, commit_ids)
 
@@ -333,8 +337,8 @@ class EdgeIndex:
             self._calls.wait_for(lambda: not self._running_calls)
             self._shard.close()
             self._lock.close()
-            if self._copy is not None:
-                self._copy.close()
+            if self._copy_resources is not None:
+                self._copy_resources.close()
 
     @contextmanager
     def _call_shard(self) -> Iterator[None]:

@@ -10,10 +10,16 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from .._internal.process_name import name_process
+from .._internal.process_name import UNKNOWN_PROCESS, name_process
 from ..errors import IndexFailure, IndexLocked
 
 LOCK_NAME = "pertinent.lock"
+
+_HeldLock = tuple[int, int, int]
+"""The number of the process, and device and inode of the file that it has locked."""
+
+_held_locks: list[_HeldLock] = []
+"""The locks of this process. Its name in the file does not tell: in containers, others may have the same."""
 
 
 class FolderLock:
@@ -29,6 +35,7 @@ class FolderLock:
 
     def __init__(self, folder: Path, *, shared: bool = False) -> None:
         self._folder = folder
+        self._held: _HeldLock | None = None
         self._names_process = False
         """Whether the file has the name of this process."""
         access = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
@@ -46,6 +53,8 @@ class FolderLock:
                 self._names_process = True
                 os.ftruncate(self._descriptor, 0)
                 os.pwrite(self._descriptor, name_process().encode(), 0)
+        self._held = _identify(os.fstat(self._descriptor))
+        _held_locks.append(self._held)
 
     def check_folder(self) -> None:
         """Raise IndexFailure if the folder was moved, deleted or replaced while this process has it open.
@@ -70,19 +79,27 @@ class FolderLock:
                     os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = None
+            if self._held is not None:
+                _held_locks.remove(self._held)
 
     __del__ = close
 
 
+def _identify(status: os.stat_result) -> _HeldLock:
+    return os.getpid(), status.st_dev, status.st_ino
+
+
 def make_lock_error(folder: Path) -> IndexLocked:
     """Say who has the index open, and what to do."""
-    holder = ""
+    holder, by_this_process = "", False
     with suppress(OSError):
+        by_this_process = _identify((folder / LOCK_NAME).stat()) in _held_locks
         holder = (folder / LOCK_NAME).read_text(encoding="utf-8", errors="replace")
-    owner = "another Pertinent in this process" if holder == name_process() else "another process"
+    owner = "another Pertinent in this process" if by_this_process else UNKNOWN_PROCESS
     return IndexLocked(
         f"{owner} has the index in {folder} open ({holder or 'its name is unknown'}): wait for it to end, or "
         "close it. One process at a time can open an embedded index. `pertinent serve` answers many callers: "
         "if it runs, ask it with `PertinentClient(ADDRESS)`",
         holder,
+        by_this_process=by_this_process,
     )

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ..errors import InvalidInput
 from ..identity import chunk_ids, content_hash
 from ..ports import Catalog, Description, Fingerprint, PageWrite
-from ..types import SECTION_SEPARATOR, Block, Chunk, FrontMatter, Page, Section
+from ..types import SECTION_SEPARATOR, Block, Chunk, CommitIds, FrontMatter, Page, Section
 
 NOON = "2025-12-14T12:00:00Z"
 LATER = "2025-12-14T12:00:01.000250Z"
@@ -325,6 +325,18 @@ class CatalogSuite:
         catalog.activate_build(first, [])
         catalog.forget_previous()
         assert catalog.last_begun_build() == second
+
+    def test_announced_commit_is_the_last_one_when_it_is_made(self, catalog: Catalog) -> None:
+        assert catalog.commits() == CommitIds("", ())
+        last, first = catalog.announce_commit()
+        assert (last, catalog.commits()) == ("", CommitIds("", (first,)))
+        catalog.commit("docs", [page_write("a", ["one"])])
+        assert catalog.commits() == CommitIds(first, ())
+        _, not_made = catalog.announce_commit()
+        last, second = catalog.announce_commit()
+        assert (last, catalog.commits()) == (first, CommitIds(first, (not_made, second)))
+        catalog.activate_build(Fingerprint("one", 8, "chunker", "lexical"), [])
+        assert catalog.commits() == CommitIds(second, ())
 
     def test_catalog_id_is_the_same_for_all_threads(self, catalog: Catalog) -> None:
         with ThreadPoolExecutor(8) as pool:

@@ -277,6 +277,15 @@ class IndexSuite:
         index.finish()
         assert index.count() == len(stored)
 
+    def test_commits_are_those_that_were_recorded_last(self, index: VectorIndex) -> None:
+        assert list(index.commits()) == []
+        index.record_commits(["first", "second"])
+        assert list(index.commits()) == ["first", "second"]
+        fill(index)
+        index.finish()
+        index.record_commits(["second"])
+        assert list(index.commits()) == ["second"]
+
     def test_many_threads_search_while_one_writes(self, index: VectorIndex) -> None:
         fill(index)
         vector = EMBEDDER.embed_queries(["messages over topics"])[0]

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import IndexFailure, IndexLocked
-from ..identity import point_id
+from ..identity import embedding_key, point_id
+from ..indexing.chunking import embedded_text
+from ..indexing.page_coverage import covers_page
 from ..ports import Builds, Catalog, Fingerprint, PageRecord, PageWrite, VectorIndex
 from ..types import Chunk, Page, PointId, readable_chunks
 
@@ -147,13 +149,37 @@ class BuildPages:
 
     def __iter__(self) -> Iterator[tuple[str, PageWrite]]:
         """Yield each page with its source."""
+        for record, page, chunks in self._read():
+            yield record.source, PageWrite(page, record.page_hash, chunks)
+
+    def find_incomplete(self, embedder: str) -> list[str]:
+        """Return the ids of the pages whose chunks are missing, damaged, or embedded from another text.
+
+        Args:
+            embedder: The name of the model of the build.
+        """
+        return [
+            page.document_id
+            for _, page, chunks in self._read()
+            if not (covers_page(page, chunks) and self._has_embedded(page, chunks, embedder))
+        ]
+
+    def _has_embedded(self, page: Page, chunks: Sequence[Chunk], embedder: str) -> bool:
+        """Whether the build has the embeddings of the chunks as they are."""
+        keys = {
+            point_id(chunk.chunk_id): embedding_key(embedder, embedded_text(chunk, page.front_matter))
+            for chunk in chunks
+        }
+        return self.index.embedding_keys(list(keys)) == keys
+
+    def _read(self) -> Iterator[tuple[PageRecord, Page, list[Chunk]]]:
+        """Yield each page with its chunks, in order."""
         for record in self.records:
             page = self.catalog.page(record.document_id)
             if page is not None:
                 stored = self.index.chunks(self.points.get(record.document_id, ())).values()
                 chunks = sorted(readable_chunks(stored), key=lambda chunk: chunk.position)
-                updated = [_copy_page_fields(page, chunk) for chunk in chunks]
-                yield record.source, PageWrite(page, record.page_hash, updated)
+                yield record, page, [_copy_page_fields(page, chunk) for chunk in chunks]
 
 
 def _copy_page_fields(page: Page, chunk: Chunk) -> Chunk:

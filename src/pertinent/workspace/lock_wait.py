@@ -3,72 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .._internal.process_name import name_process
+from .._internal.process_name import UNKNOWN_PROCESS
 from .._internal.progress import Progress
 from ..errors import IndexLocked, LockTimeout
 from ..ports import Catalog
 from .builds import IndexBuilds
 
-UNKNOWN_HOLDER = "another process"
-
-WAITING = "Waiting for"
-"""How the name of each stage of waiting begins."""
-
 PAUSE_SECONDS = 0.1
 """How long to wait before the embedded index is tried again."""
 
 
-class LockWait:
-    """Reports who holds the write lock; gives up after a time limit. It is called repeatedly."""
+class ProcessWait:
+    """Reports which process is waited for; gives up after a time limit. It is called repeatedly.
 
-    def __init__(self, catalog: Catalog, timeout: float, progress: Progress) -> None:
-        self._has_waited = False
-        self._catalog, self._timeout, self._progress = catalog, timeout, progress
-        self._deadline = time.monotonic() + timeout
+    Args:
+        activity: What the process does, such as "has this index open".
+        timeout: How many seconds to wait, from the first call.
+        progress: Receives the report.
+    """
 
-    def __call__(self) -> None:
-        """Report the holder; raise LockTimeout after the time limit."""
-        is_late = time.monotonic() > self._deadline
-        holder = self._catalog.describe_lock_holder() if is_late or not self._has_waited else ""
-        if not self._has_waited:
-            self._progress.stage(f"{WAITING} {holder}, which is writing to this index", None)
-            self._has_waited = True
-        if is_late:
+    def __init__(self, activity: str, timeout: float, progress: Progress) -> None:
+        self._activity, self._timeout, self._progress = activity, timeout, progress
+        self._deadline: float | None = None
+
+    def __call__(self, name_holder: Callable[[], str]) -> None:
+        """Report the holder at the first call; raise LockTimeout after the time limit."""
+        if self._deadline is None:
+            self._deadline = time.monotonic() + self._timeout
+            self._progress.waiting(f"Waiting for {name_holder()}, which {self._activity}")
+        if time.monotonic() >= self._deadline:
             raise LockTimeout(
-                f"gave up after {self._timeout:g} s: {holder} is writing to this index; try again when it is "
+                f"gave up after {self._timeout:g} s: {name_holder()} {self._activity}; try again when it is "
                 "done, or raise lock_timeout"
             )
         self._progress.advance(0)
-
-
-class IndexWait:
-    """Reports who has the embedded index open; gives up after a time limit. It is called repeatedly."""
-
-    def __init__(self, timeout: float, progress: Progress) -> None:
-        self._timeout, self._progress = timeout, progress
-        self._deadline: float | None = None
-
-    def __call__(self, error: IndexLocked) -> None:
-        """Wait a moment; raise LockTimeout after the time limit.
-
-        The error is raised at once if this process itself has the index open: it would wait for itself.
-        """
-        if error.holder == name_process():
-            raise error
-        holder = error.holder or UNKNOWN_HOLDER
-        if self._deadline is None:
-            self._deadline = time.monotonic() + self._timeout
-            self._progress.stage(f"{WAITING} {holder}, which has this index open", None)
-        if time.monotonic() > self._deadline:
-            raise LockTimeout(
-                f"gave up after {self._timeout:g} s: {holder} has this index open; try again when it is "
-                "done, or raise lock_timeout"
-            ) from error
-        self._progress.advance(0)
-        time.sleep(PAUSE_SECONDS)
 
 
 @contextmanager
@@ -76,8 +47,17 @@ def hold_write_lock(
     catalog: Catalog, builds: IndexBuilds, timeout: float, progress: Progress
 ) -> Iterator[None]:
     """Hold the write lock of the catalog; wait for it, and then for the embedded index."""
-    with catalog.write_lock(LockWait(catalog, timeout, progress)):
-        builds.wait = IndexWait(timeout, progress)
+    wait_for_writer = ProcessWait("is writing to this index", timeout, progress)
+    wait_for_owner = ProcessWait("has this index open", timeout, progress)
+
+    def wait_for_index(error: IndexLocked) -> None:
+        if error.by_this_process:
+            raise error
+        wait_for_owner(lambda: error.holder or UNKNOWN_PROCESS)
+        time.sleep(PAUSE_SECONDS)
+
+    with catalog.write_lock(lambda: wait_for_writer(catalog.describe_lock_holder)):
+        builds.wait = wait_for_index
         try:
             yield
         finally:

@@ -91,6 +91,9 @@ def _migrate(
             raise SyncRefused("the target catalog already has pages; give Pertinent a database of its own")
         # The source may have changed since an interrupted copy.
         target_catalog.begin_copy(source_id)
+    if target_catalog is None and not source.commits():
+        # An earlier version made it. Only with a record can it be told from the copy later.
+        source.record_commits([catalog.commits().last])
     # A build that exists and is not in use is an interrupted copy.
     target.remove(made_with.build)
     with closing(target.open(made_with)) as index:
@@ -98,9 +101,6 @@ def _migrate(
         if target_catalog is not None and not copied:
             copy_catalog(catalog, target_catalog, made_with)
         index.record_commits([(target_catalog or catalog).commits().last])
-    if target_catalog is None and not source.commits():
-        # An earlier version made it. Only with a record can it be told from the copy later.
-        source.record_commits([catalog.commits().last])
     target.use(made_with.build)
     if target_catalog is not None:
         target_catalog.finish_copy()

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from .. import build
 from .._internal.disk import check_space_for_build
 from .._internal.progress import Progress
-from ..errors import NotFound, SyncRefused
-from ..indexing.sync import Indexer
-from ..ports import Fingerprint, PageWrite, VectorIndex
+from ..errors import FingerprintMismatch, NotFound, SyncRefused
+from ..indexing.sync import Indexer, SpooledWrites
+from ..ports import Embedder, Fingerprint, PageWrite, VectorIndex
 from ..search.engine import Engine
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     """Build the index again with the current settings, from the catalog's texts, and activate it.
 
     The build in use answers until the new one is complete, and is then kept for `rollback`. An interrupted
-    build is resumed by the next call with the same settings.
+    build is resumed by the next call with the same settings, unless the model was replaced under its name.
 
     Args:
         workspace: The index, whose write lock is held.
@@ -42,17 +41,8 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     current, _ = workspace.open_current_build()
     settings, embedder = workspace.settings, workspace.create_embedder()
     check_space_for_build(settings.folder, _estimate_size(workspace, current, embedder.dimension))
-    new, index = workspace.builds.begin(workspace.make_fingerprint(embedder))
-    indexer = Indexer(
-        lambda: embedder,
-        index,
-        catalog,
-        settings.chunk_tokens,
-        progress,
-        spool_folder=workspace.spool_folder,
-    )
+    new, index, pages = _fill_build(workspace, embedder, progress)
     try:
-        pages = indexer.rebuild()
         if accept is not None:
             accept(workspace.create_engine(embedder, index), pages, current)
         index.record_commits(catalog.announce_commit())
@@ -67,6 +57,30 @@ def reindex(workspace: Workspace, progress: Progress, accept: Accept | None = No
     return index.count()
 
 
+def _fill_build(
+    workspace: Workspace, embedder: Embedder, progress: Progress
+) -> tuple[Fingerprint, VectorIndex, SpooledWrites]:
+    """Fill a new build, or one that was interrupted while the same model filled it."""
+    new, index = workspace.builds.begin(workspace.make_fingerprint(embedder))
+    indexer = Indexer(
+        lambda: embedder,
+        index,
+        workspace.writable_catalog(),
+        workspace.settings.chunk_tokens,
+        progress,
+        spool_folder=workspace.spool_folder,
+    )
+    try:
+        return new, index, indexer.rebuild()
+    except BaseException as error:
+        index.close()
+        if not isinstance(error, FingerprintMismatch):
+            raise
+    workspace.remove_build(new.build)
+    # Nothing is resumed this time, so there is no model to compare with.
+    return _fill_build(workspace, embedder, progress)
+
+
 def _estimate_size(workspace: Workspace, current: Fingerprint, dimension: int) -> int:
     """Estimate how many bytes a new build takes while it is filled."""
     size = workspace.builds.disk_use(current.build) * max(1.0, dimension / current.dimension)
@@ -76,8 +90,8 @@ def _estimate_size(workspace: Workspace, current: Fingerprint, dimension: int) -
 def rollback(workspace: Workspace) -> Fingerprint:
     """Activate the previous build; the next sync writes what has changed since.
 
-    The catalog records the chunks as that build has them, and all pages as pending if anything was synced
-    since.
+    The catalog records the chunks as that build has them. All pages are pending if anything was synced since,
+    otherwise only those of which the build lacks chunks.
 
     Raises:
         NotFound: There is no previous build, or it has none of the indexed pages.
@@ -93,8 +107,8 @@ def rollback(workspace: Workspace) -> Fingerprint:
     if not pages:
         index.close()
         raise NotFound("the previous build has none of the current pages, so there is nothing to return to")
-    if current_index is None or not _had_all_commits(index, current_index):
-        catalog.begin(pages.document_ids)
+    is_up_to_date = current_index is not None and _had_all_commits(index, current_index)
+    catalog.begin(pages.find_incomplete(previous.embedder) if is_up_to_date else pages.document_ids)
     index.record_commits(catalog.announce_commit())
     catalog.activate_build(previous, pages)
     workspace.activate(previous, index)
@@ -117,11 +131,3 @@ def drop_previous(workspace: Workspace) -> int | None:
     workspace.remove_build(previous.build)
     catalog.forget_previous()
     return previous.build
-
-
-def settings_matching_index(workspace: Workspace) -> list[str]:
-    """Return the lines of pertinent.toml that must change so that the index in use opens."""
-    index = workspace.catalog().fingerprint()
-    if index is None:
-        return []
-    return build.settings_to_restore(index, build.expected_fingerprint(workspace.settings, index))

@@ -48,7 +48,7 @@ class Workspace:
         self, settings: Settings, models: Models | None = None, *, accept_outdated: bool = False
     ) -> None:
         self.settings, self._accept_outdated = settings, accept_outdated
-        self._models, self._keeps_models = models or Models(settings), models is not None
+        self._models, self._owns_models = models or Models(settings), models is None
         self._opening = threading.RLock()
         self._embedder: Embedder | None = None
         self._catalog: Catalog | None = None
@@ -391,7 +391,7 @@ class Workspace:
             for store in stores:
                 if store is not None:
                     store.close()
-            if not self._keeps_models:
+            if self._owns_models:
                 self._models.close()
             self._index = self._catalog = self._engine = self._external = self._embedder = None
             self._closed = True

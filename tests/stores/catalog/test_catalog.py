@@ -696,6 +696,17 @@ def test_copy_of_the_sqlite_file_has_the_commits_of_a_killed_process(tmp_path: P
         assert [record.source for record in restored.pages()] == ["docs"]
 
 
+def test_database_of_another_pipeline_is_not_changed_when_it_is_closed(tmp_path: Path) -> None:
+    file = tmp_path / "documents.sqlite3"
+    with closing(sqlite3.connect(file)) as pipeline:
+        pipeline.execute("PRAGMA journal_mode = WAL")
+        pipeline.executescript(f"{SEED_TABLE}; {SEED_ROWS}")
+        before = file.read_bytes()
+        with closing(SqlCatalog.attach(f"sqlite:///{file}")) as catalog:
+            assert catalog.describe(["doc-001-0001"]).keys() == {"doc-001-0001"}
+        assert file.read_bytes() == before
+
+
 def test_ping_fails_where_the_join_of_a_search_fails(catalog: SqlCatalog, plain: sa.Engine) -> None:
     catalog.ping()
     with plain.begin() as connection:

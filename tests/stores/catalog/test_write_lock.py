@@ -40,6 +40,9 @@ class Stages(list[str]):
     def advance(self, steps: int = 1) -> None:
         """Do nothing."""
 
+    def waiting(self, message: str) -> None:
+        self.append(message)
+
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_waiting_for_the_write_lock_names_its_holder_and_gives_up(

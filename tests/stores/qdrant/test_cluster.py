@@ -111,6 +111,8 @@ class Killer:
 
     def stage(self, name: str, total: int | None) -> None: ...
 
+    def waiting(self, message: str) -> None: ...
+
     def advance(self, steps: int = 1) -> None:
         self.left -= steps if self.left else 0
         if self.left == 1:

@@ -31,9 +31,9 @@ LOCK_POLL_SECONDS = 0.2
 class SqlCatalog:
     """`ports.Catalog` on SQLAlchemy Core; safe to call from many threads."""
 
-    def __init__(self, engine: sa.Engine) -> None:
-        """Take an engine whose database is migrated; `open` makes one from a URL."""
-        self._engine = engine
+    def __init__(self, engine: sa.Engine, *, is_own: bool) -> None:
+        """Take an engine whose database is migrated, or another pipeline's; `open` makes one from a URL."""
+        self._engine, self._is_own = engine, is_own
         self._reader, self._writer = database.reading_engine(engine), database.writing_engine(engine)
         dialect = engine.dialect.name
         self._describe = queries.DESCRIBE[dialect]
@@ -69,12 +69,12 @@ class SqlCatalog:
         except BaseException:
             engine.dispose()
             raise
-        return cls(engine)
+        return cls(engine, is_own=True)
 
     @classmethod
     def attach(cls, url: str, timeout: float = database.STATEMENT_SECONDS) -> Self:
         """Use the database of another pipeline: nothing is created in it, and no connection is made yet."""
-        return cls(database.create_engine(database.parse_url(url), timeout))
+        return cls(database.create_engine(database.parse_url(url), timeout), is_own=False)
 
     def __repr__(self) -> str:
         return f"SqlCatalog({database.mask_password(self._engine.url)!r})"
@@ -369,9 +369,10 @@ class SqlCatalog:
             database.check_file(self._engine)
 
     def close(self) -> None:
-        """Close all connections; move the commits of a process that was killed into the SQLite file."""
-        with suppress(CatalogFailure), self._translate_errors():
-            database.merge_write_ahead_log(self._reader, "PASSIVE")
+        """Close all connections; move the commits of a process that was killed into our own SQLite file."""
+        if self._is_own:
+            with suppress(CatalogFailure), self._translate_errors():
+                database.merge_write_ahead_log(self._reader, "PASSIVE")
         self._engine.dispose()
 
     def _read(self, statement: sa.Executable, **values: object) -> Sequence[Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from ..._internal.process_name import name_process
+from ..._internal.process_name import UNKNOWN_PROCESS, name_process
 from . import database
 
 
@@ -26,8 +26,6 @@ class WriteLock:
     is_held: Callable[[], bool]
     """Whether the lock, once taken, is still held: it may be lost without the process noticing."""
 
-
-UNKNOWN_HOLDER = "another process"
 
 KEEPALIVE_SECONDS = 30
 """After how many idle seconds PostgreSQL asks whether the holder of the lock is still there."""
@@ -90,9 +88,9 @@ def describe_postgres_holder(engine: sa.Engine, catalog_id: str) -> str:
     with database.translate_errors(engine.url), engine.connect() as connection:
         holder = connection.execute(_HOLDER, {"catalog": catalog_id}).first()
     if holder is None:
-        return UNKNOWN_HOLDER
+        return UNKNOWN_PROCESS
     name, pid = holder
-    return f"{name or UNKNOWN_HOLDER} (if it is dead: SELECT pg_terminate_backend({pid}) in PostgreSQL)"
+    return f"{name or UNKNOWN_PROCESS} (if it is dead: SELECT pg_terminate_backend({pid}) in PostgreSQL)"
 
 
 @contextmanager
@@ -112,7 +110,7 @@ def file_lock(engine: sa.Engine) -> Iterator[WriteLock]:
 def describe_file_holder(engine: sa.Engine) -> str:
     """Say which process holds the lock; it wrote its name into the file."""
     with database.translate_errors(engine.url):
-        return _lock_path(engine).read_text(encoding="utf-8") or UNKNOWN_HOLDER
+        return _lock_path(engine).read_text(encoding="utf-8") or UNKNOWN_PROCESS
 
 
 def _lock_path(engine: sa.Engine) -> Path:

@@ -66,6 +66,11 @@ class InterruptibleProgress:
         self._display.advance(steps)
         self._stop_if_pressed()
 
+    def waiting(self, message: str) -> None:
+        """Begin to wait, unless Ctrl-C was pressed."""
+        self._stop_if_pressed()
+        self._display.waiting(message)
+
     def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._pressed:
             signal.default_int_handler(number, frame)

@@ -45,6 +45,10 @@ class ProgressBars:
         if self._task is not None:
             self._bars.advance(self._task, steps)
 
+    def waiting(self, message: str) -> None:
+        """Begin a stage of waiting."""
+        self.stage(message, None)
+
     def _finish(self, *, done: bool) -> None:
         if self._task is None:
             return
@@ -89,6 +93,10 @@ class ProgressLines:
         if now - self._printed >= SECONDS_BETWEEN_LINES:
             self._printed = now
             print_message(self._format_state(now - self._started))
+
+    def waiting(self, message: str) -> None:
+        """Begin a stage of waiting."""
+        self.stage(message, None)
 
     def _format_state(self, seconds: float) -> str:
         rate = self._done / seconds

@@ -42,7 +42,7 @@ def reindex(
       pertinent reindex --rollback
       pertinent reindex --drop-previous
     """
-    from ...workspace.reindex import settings_matching_index
+    from ...workspace.matching_settings import settings_matching_index
     from .progress import show_progress
 
     if sum((bool(validate), rollback, drop_previous)) > 1:

@@ -20,7 +20,7 @@ from ...identity import is_loopback
 from ...indexing.sync import SyncSummary
 from ...search.notes import NO_CHUNKS
 from ...settings import Settings
-from ...workspace.lock_wait import WAITING, find_writer
+from ...workspace.lock_wait import find_writer
 from ...workspace.workspace import Workspace
 from ..library import Pertinent
 from ..running_service import (
@@ -160,10 +160,9 @@ class _WaitNotices(NoProgress):
     def __init__(self, announce: Callable[[str], None]) -> None:
         self._announce = announce
 
-    def stage(self, name: str, total: int | None) -> None:  # noqa: ARG002 - of the protocol
-        """Announce the stage if it is one of waiting."""
-        if name.startswith(WAITING):
-            self._announce(name)
+    def waiting(self, message: str) -> None:
+        """Announce the message."""
+        self._announce(message)
 
 
 def allowed_host_names(settings: Settings) -> set[str] | None:

@@ -1,0 +1,60 @@
+"""A rollback to a build that has lost chunks: its pages are written again by the next sync."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pertinent.identity import point_id
+from pertinent.surfaces.library import Pertinent
+from pertinent.types import readable_chunks
+
+NAMES = ("gripper", "knee", "camera")
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name in NAMES:
+        parts = "\n\n".join(
+            f"## The {part}\n\nThe {part} of the {name} is oiled once a month, by somebody who knows it well."
+            for part in ("hinge", "spring", "cable")
+        )
+        (folder / f"{name}.md").write_text(f"# The {name}\n\n{parts}\n")
+    return folder
+
+
+@pytest.fixture
+def library(tmp_path: Path, docs: Path) -> Iterator[Pertinent]:
+    options = {"embedder": "testing:hashed-words", "chunk_tokens": 20, "query_cache": 0}
+    with Pertinent.open(tmp_path / "data", **options) as opened:
+        opened.index(docs)
+        yield opened
+
+
+def knee_chunk_ids(library: Pertinent) -> list[str]:
+    """Return the ids of the chunks of a page in the index, in order."""
+    stored = readable_chunks(library.workspace.index().scan())
+    chunks = [chunk for chunk in stored if chunk.title == "The knee"]
+    return [chunk.chunk_id for chunk in sorted(chunks, key=lambda chunk: chunk.position)]
+
+
+@pytest.mark.parametrize("kept", [slice(0), slice(1), slice(1, None)], ids=["none", "first", "not the first"])
+def test_sync_after_a_rollback_restores_lost_chunks(library: Pertinent, docs: Path, kept: slice) -> None:
+    complete = knee_chunk_ids(library)
+    assert len(complete) == 3
+    document_id = next(page.document_id for page in library.pages() if page.title == "The knee")
+    library.workspace.writable_index().delete_stale_points(
+        document_id, keep=[point_id(chunk_id) for chunk_id in complete[kept]]
+    )
+    library.reindex()
+    assert knee_chunk_ids(library) == complete
+    library.rollback()
+    assert library.workspace.writable_catalog().pending() == [document_id]
+    assert library.index(docs).pages_changed == 1
+    assert knee_chunk_ids(library) == complete
+    assert library.workspace.writable_catalog().pending() == []
+    assert {page.chunks for page in library.pages()} == {3}

@@ -9,8 +9,8 @@ import pytest
 
 from pertinent.health.audit import REMEDY_REINDEX, take_inventory
 from pertinent.health.findability import HITS_PER_SEARCH, find_unfindable_chunks
-from pertinent.stores import edge_shard
-from pertinent.stores.edge import OVERSAMPLING
+from pertinent.stores import edge_checksums, edge_shard
+from pertinent.stores.edge_requests import OVERSAMPLING
 from pertinent.surfaces.library import Pertinent
 from pertinent.testing.embedder import HashedWords
 
@@ -45,6 +45,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with Pertinent.open(tmp_path, embedder=FAST) as pertinent:
         pertinent.index(HANDBOOK)
     assert examine(tmp_path) == []
+    # As in an index of an earlier version, which is opened although these files are damaged.
+    (tmp_path / "index" / "001" / edge_checksums.FILE_NAME).unlink()
     return tmp_path
 
 

@@ -17,10 +17,9 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from pertinent._internal.disk import read_into_cache
 from pertinent.errors import IndexFailure, IndexLocked
 from pertinent.ports import VectorIndex
-from pertinent.stores import edge_shard
+from pertinent.stores import edge_checksums, edge_shard
 from pertinent.stores.edge import EdgeIndex, _translate_errors
 from pertinent.stores.payload import KEYWORDS
 from pertinent.testing.index_suite import EMBEDDER, IndexSuite, fill
@@ -263,15 +262,33 @@ def test_files_that_are_read_before_opening_exist(tmp_path: Path, monkeypatch: p
     put_vectors(opened, make_vectors(3000))
     opened.finish()
     opened.close()
-    for name in edge_shard._CACHED_FILES:
+    for name in edge_checksums._WRITTEN_ONCE:
         assert list(tmp_path.glob(f"segments/*/{name}")), name
     reopened = EdgeIndex.open(tmp_path, 128)
     assert reopened.count() == 3000
     reopened.close()
 
 
-def test_file_that_is_gone_is_not_read_into_the_cache(tmp_path: Path) -> None:
-    read_into_cache([tmp_path / "gone"])
+# The lists of words are empty here; tests/stores/test_damaged_files.py has some.
+@pytest.mark.parametrize("name", edge_checksums._WRITTEN_ONCE[:2])
+def test_damaged_file_of_a_segment_is_named_when_the_index_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(edge_shard, "FULL_SCAN_KB", 1000)
+    opened = EdgeIndex.open(tmp_path, 128)
+    put_vectors(opened, make_vectors(3000))
+    opened.finish()
+    # Changes of points do not change the files.
+    put_vectors(opened, make_vectors(100))
+    opened.finish()
+    opened.close()
+    EdgeIndex.open(tmp_path, 128).close()
+    (file,) = tmp_path.glob(f"segments/*/{name}")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(IndexFailure, match=rf"{file.name} does not match .* `pertinent reindex`"):
+        EdgeIndex.open(tmp_path, 128)
 
 
 def test_panic_of_the_engine_is_an_index_failure(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Free space on the disk, and files in the system's cache.
+"""Free space on the disk, and copies of folders.
 
 An index is mapped into memory: on a full disk, writing would end the process without an error.
 """
@@ -9,8 +9,6 @@ import errno
 import math
 import os
 import shutil
-from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from ..errors import IndexFailure
@@ -98,16 +96,3 @@ def check_free_space(folder: Path, needed: int = MIN_FREE) -> None:
             f"only {free // 2**20} MB are free in {folder}, and at least {needed // 2**20} MB are needed. "
             f"{MAKE_SPACE}"
         )
-
-
-def read_into_cache(files: Iterable[Path]) -> None:
-    """Read files from beginning to end, so that the system has them in its cache.
-
-    That is several times as fast as reading them page by page through a mapping. A file that can't be read is
-    left to the engine, which reports it.
-    """
-    buffer = bytearray(2**20)
-    for file in files:
-        with suppress(OSError), file.open("rb", buffering=0) as stream:
-            while stream.readinto(buffer):
-                pass

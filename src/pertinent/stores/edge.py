@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Self, cast
@@ -21,25 +21,21 @@ from .._internal.disk import (
     copy_with_holes,
     is_read_only,
 )
-from .._internal.vector_checksum import CHECKSUM_FIELD, compute_checksum, normalize_vector
+from .._internal.vector_checksum import CHECKSUM_FIELD
 from ..errors import DimensionMismatch, IndexFailure
 from ..identity import point_id
 from ..ports import Entry, Vector
 from ..search.bm25 import Bm25
 from ..types import Candidates, Chunk, Filters, PointId, StoredPoint
 from .candidates import DENSE, LEXICAL, PointScores, SideQuery, gather_candidates
+from .edge_checksums import record_checksums
 from .edge_commits import read_commits, write_commits
 from .edge_lock import LOCK_NAME, FolderLock, make_lock_error
+from .edge_requests import make_filter, make_point, match_field, match_ids, read_id, search_params
 from .edge_shard import open_shard
-from .payload import filter_conditions, find_damaged_filters, to_chunk, to_payload
+from .payload import find_damaged_filters, to_chunk, to_payload
 
 _PAGE_SIZE = 512
-
-SEARCH_EFFORT = 512
-"""How many vectors a search in the graph keeps in view. Of 100,000, 256 would miss 3 of the nearest 100."""
-
-OVERSAMPLING = 2.0
-"""How many candidates of the 8-bit vectors are scored with the exact vectors, per hit."""
 
 
 class EdgeIndex:
@@ -106,22 +102,22 @@ class EdgeIndex:
     ) -> Candidates:
         """Return the best points of each side in `by`, with the raw scores of both sides."""
         queries = self._queries(vector, text)
-        allowed = _filter(filters)
+        allowed = make_filter(filters)
 
         def ask(side_queries: Sequence[SideQuery]) -> list[PointScores]:
             requests = [
                 qdrant.QueryRequest(
                     limit=query.limit,
                     query=queries[query.side],
-                    filter=_only(query.among) if query.among else allowed,
+                    filter=match_ids(query.among) if query.among else allowed,
                     with_payload=False,
-                    params=_search_params(query) if query.side == DENSE else None,
+                    params=search_params(query) if query.side == DENSE else None,
                 )
                 for query in side_queries
             ]
             with self._call_shard():
                 responses = self._shard.query_batch(qdrant.QueryBatchRequest(requests))
-            return [{_uuid(point): point.score for point in response} for response in responses]
+            return [{read_id(point): point.score for point in response} for response in responses]
 
         return gather_candidates(ask, queries, by, limit)
 
@@ -134,7 +130,7 @@ class EdgeIndex:
             params=qdrant.SearchParams(exact=True),
         )
         with self._call_shard():
-            return {_uuid(point): point.score for point in self._shard.query(request)}
+            return {read_id(point): point.score for point in self._shard.query(request)}
 
     def _queries(self, vector: Vector | None, text: str | None) -> dict[str, qdrant.Query | None]:
         """Return the query for each side; a text of stop words alone has none."""
@@ -151,17 +147,17 @@ class EdgeIndex:
     def chunks(self, point_ids: Sequence[PointId]) -> dict[PointId, StoredPoint]:
         """Read the chunks of the points that exist."""
         records = self._retrieve(point_ids, fields=True)
-        return {(point := _uuid(record)): to_chunk(record.payload or {}, point) for record in records}
+        return {(point := read_id(record)): to_chunk(record.payload or {}, point) for record in records}
 
     def embedding_keys(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         """Return the embedding key of each of the points that exist."""
         records = self._retrieve(point_ids, fields=["embedding_key"])
-        return {_uuid(record): str((record.payload or {}).get("embedding_key", "")) for record in records}
+        return {read_id(record): str((record.payload or {}).get("embedding_key", "")) for record in records}
 
     def vector_checksums(self, point_ids: Sequence[PointId]) -> dict[PointId, str]:
         """Return the recorded checksum of each vector that has one."""
         records = self._retrieve(point_ids, fields=[CHECKSUM_FIELD])
-        checksums = {_uuid(record): (record.payload or {}).get(CHECKSUM_FIELD) for record in records}
+        checksums = {read_id(record): (record.payload or {}).get(CHECKSUM_FIELD) for record in records}
         return {point: str(checksum) for point, checksum in checksums.items() if checksum is not None}
 
     def vectors(self, point_ids: Sequence[PointId]) -> dict[PointId, Vector]:
@@ -170,7 +166,7 @@ class EdgeIndex:
             return {}
         with self._call_shard():
             records = self._shard.retrieve(list(point_ids), False, [DENSE])  # noqa: FBT003 - no payload
-        vectors = {_uuid(record): cast("Any", record.vector) or {} for record in records}
+        vectors = {read_id(record): cast("Any", record.vector) or {} for record in records}
         return {
             point: np.asarray(stored[DENSE], np.float32)
             for point, stored in vectors.items()
@@ -186,7 +182,7 @@ class EdgeIndex:
         weights: dict[PointId, dict[int, float]] = {}
         for record in records:
             terms = (cast("Any", record.vector) or {}).get(LEXICAL)
-            weights[_uuid(record)] = dict(zip(terms.indices, terms.values, strict=True)) if terms else {}
+            weights[read_id(record)] = dict(zip(terms.indices, terms.values, strict=True)) if terms else {}
         return weights
 
     def _retrieve(self, point_ids: Sequence[PointId], fields: bool | list[str]) -> list[qdrant.Record]:  # noqa: FBT001 - Qdrant's own type
@@ -197,19 +193,21 @@ class EdgeIndex:
 
     def put(self, entries: Sequence[Entry], vectors: Sequence[Vector]) -> None:
         """Insert or replace the points of the entries."""
-        points = [_point(entry, vector, self._bm25) for entry, vector in zip(entries, vectors, strict=True)]
+        points = [
+            make_point(entry, vector, self._bm25) for entry, vector in zip(entries, vectors, strict=True)
+        ]
         if points:
-            payloads = {cast("UUID", point.id): dict(point.payload or {}) for point in points}
-            replaced = [_uuid(record) for record in self._retrieve(list(payloads), fields=False)]
+            ids = [point_id(entry.chunk.chunk_id) for entry in entries]
+            existing = {read_id(record) for record in self._retrieve(ids, fields=False)}
             self._update(qdrant.UpdateOperation.upsert_points(points))
-            self._check_payloads({point: payloads[point] for point in replaced})
+            self._check_written([entry for i, entry in zip(ids, entries, strict=True) if i in existing])
 
     def describe(self, entries: Sequence[Entry]) -> None:
         """Write the payloads of existing points and keep their vectors, with the vectors' checksums."""
-        payloads = {point_id(entry.chunk.chunk_id): to_payload(entry) for entry in entries}
-        for point, payload in payloads.items():
-            self._update(qdrant.UpdateOperation.set_payload([point], payload))
-        self._check_payloads(payloads)
+        for entry in entries:
+            ids: list[int | UUID | str] = [point_id(entry.chunk.chunk_id)]
+            self._update(qdrant.UpdateOperation.set_payload(ids, to_payload(entry)))
+        self._check_written(entries)
 
     def delete_stale_points(self, document_id: str, *, keep: Sequence[PointId]) -> None:
         """Delete the document's points that are not in `keep`, after emptying them.
@@ -219,7 +217,7 @@ class EdgeIndex:
         An empty point has no embedding key, so that a sync after an interruption writes it again.
         """
         stale = qdrant.Filter(
-            must=[_match("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(keep))]
+            must=[match_field("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(keep))]
         )
         if points := list(self._find(stale)):
             empty = [qdrant.Point(point, {}, {"document_id": document_id}) for point in points]
@@ -231,15 +229,15 @@ class EdgeIndex:
             if any(self._find(stale)):
                 raise self._make_ignored_error()
 
-    def _check_payloads(self, written: Mapping[PointId, Mapping[str, Any]]) -> None:
+    def _check_written(self, entries: Sequence[Entry]) -> None:
         """Raise IndexFailure if points that existed before do not have the payloads written last.
 
         Qdrant numbers its operations in its log, and ignores those that are older than the point. If the log
         was damaged, it begins again with lower numbers.
         """
-        for record in self._retrieve(list(written), fields=True):
-            expected = written[_uuid(record)]
-            if {**(record.payload or {}), **expected} != record.payload:
+        payloads = {point_id(entry.chunk.chunk_id): to_payload(entry) for entry in entries}
+        for record in self._retrieve(list(payloads), fields=True):
+            if {**(record.payload or {}), **payloads[read_id(record)]} != record.payload:
                 raise self._make_ignored_error()
 
     def _make_ignored_error(self) -> IndexFailure:
@@ -257,7 +255,7 @@ class EdgeIndex:
             )
             with self._call_shard():
                 records, offset = self._shard.scroll(request)
-            yield from map(_uuid, records)
+            yield from map(read_id, records)
             if offset is None:
                 return
 
@@ -286,7 +284,7 @@ class EdgeIndex:
             )
             with self._call_shard():
                 records, offset = self._shard.scroll(request)
-            yield from (to_chunk(record.payload or {}, _uuid(record)) for record in records)
+            yield from (to_chunk(record.payload or {}, read_id(record)) for record in records)
             if offset is None:
                 return
 
@@ -325,6 +323,7 @@ class EdgeIndex:
         with self._call_shard():
             self._shard.optimize()
             self._shard.flush()
+            record_checksums(self._folder)
         self._version += 1
 
     def close(self) -> None:
@@ -355,37 +354,6 @@ class EdgeIndex:
             with self._calls:
                 self._running_calls -= 1
                 self._calls.notify_all()
-
-
-def _search_params(query: SideQuery) -> qdrant.SearchParams:
-    oversampling = 1.0 if query.among else OVERSAMPLING
-    exact_scores = qdrant.QuantizationSearchParams(rescore=True, oversampling=oversampling)
-    return qdrant.SearchParams(hnsw_ef=SEARCH_EFFORT, quantization=exact_scores)
-
-
-def _point(entry: Entry, vector: Vector, bm25: Bm25) -> qdrant.Point:
-    terms = qdrant.SparseVector(*bm25.document(entry.embedded_text))
-    dense = normalize_vector(vector)
-    payload = {**to_payload(entry), CHECKSUM_FIELD: compute_checksum(dense)}
-    return qdrant.Point(point_id(entry.chunk.chunk_id), {DENSE: dense.tolist(), LEXICAL: terms}, payload)
-
-
-def _uuid(point: qdrant.ScoredPoint | qdrant.Record) -> UUID:
-    # Qdrant's type allows for numbers, too; our points have UUIDs only.
-    return cast("UUID", point.id)
-
-
-def _match(field: str, value: str) -> qdrant.FieldCondition:
-    return qdrant.FieldCondition(key=field, match=qdrant.MatchValue(value))
-
-
-def _filter(filters: Filters) -> qdrant.Filter | None:
-    matches = filter_conditions(filters)
-    return qdrant.Filter(must=[_match(field, value) for field, value in matches.items()]) if matches else None
-
-
-def _only(points: Sequence[PointId]) -> qdrant.Filter:
-    return qdrant.Filter(must=[qdrant.HasIdCondition(set(points))])
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import qdrant_edge as qdrant
 
-from .._internal.disk import read_into_cache
 from .candidates import DENSE, LEXICAL
+from .edge_checksums import check_files
 from .payload import KEYWORDS
 
 FULL_SCAN_KB = 30_000
@@ -17,21 +17,11 @@ That is 20,000 vectors of 384 dimensions, and takes 2 ms. An index below it need
 a larger one is optimised again only when so much is new.
 """
 
-_CACHED_FILES = (
-    f"vector_storage-{DENSE}/quantized.data",
-    f"vector_index-{DENSE}/links_compressed.bin",
-    f"vector_index-{LEXICAL}/inverted_index.dat",
-)
-"""The files of a segment that Qdrant reads whole when it opens them: 8-bit vectors, graph and lists of words.
-
-It reads them in pages of 4 KB, and drops them from the system's cache when it closes them.
-"""
-
 
 def open_shard(folder: Path, dimension: int) -> qdrant.EdgeShard:
     """Open the shard in the folder; create it where there is none."""
     if (folder / "edge_config.json").exists():
-        read_into_cache(path for name in _CACHED_FILES for path in folder.glob(f"segments/*/{name}"))
+        check_files(folder)
         shard = qdrant.EdgeShard.load(str(folder), _config(dimension))
     else:
         shard = qdrant.EdgeShard.create(str(folder), _config(dimension))

@@ -1,4 +1,4 @@
-"""A damaged log of the embedded engine, which ignores changes of existing points from then on."""
+"""Damaged files of the embedded engine that it opens without an error."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pertinent.errors import IndexFailure
+from pertinent.stores import edge_shard
 from pertinent.surfaces.library import Pertinent
 
 from ..conftest import FAST
@@ -67,3 +68,22 @@ def test_sync_fails_if_the_index_ignores_changes_and_reindex_repairs_it(
         with Pertinent.open(tmp_path / "fresh", embedder=FAST) as fresh:
             fresh.index(docs)
             assert search(pertinent) == search(fresh)
+
+
+def test_reindex_repairs_an_index_with_a_damaged_list_of_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edge_shard, "FULL_SCAN_KB", 10)
+    docs, data = tmp_path / "docs", tmp_path / "data"
+    write_docs(docs, "A revolute joint has limits.")
+    (docs / "more.md").write_text("".join(f"# Axis {number}\n\nIt turns.\n\n" for number in range(100)))
+    with Pertinent.open(data, embedder=FAST) as pertinent:
+        pertinent.index(docs)
+        hits = search(pertinent)
+    (words,) = data.glob("index/001/segments/*/vector_index-lexical/inverted_index.dat")
+    words.write_bytes(bytes(words.stat().st_size))
+    with Pertinent.open(data, embedder=FAST) as pertinent:
+        with pytest.raises(IndexFailure, match="`pertinent reindex` rebuilds it"):
+            search(pertinent)
+        pertinent.reindex()
+        assert search(pertinent) == hits

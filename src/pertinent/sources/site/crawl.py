@@ -52,8 +52,6 @@ class Crawl:
         self.follows_links = discovery.pages is None
         self._editions = Editions(scope.path, scope.page_filter)
         self._frontier = Frontier(scope, discovery.robots, self._editions, limits)
-        self._spool = CrawlSpool()
-        self._pages = CanonicalPages(scope.path, self._spool)
         self._skipped = SkippedPages()
         self._seen: set[str] = set()
         self._undecided: dict[str, SpooledPage] = {}
@@ -99,6 +97,8 @@ class Crawl:
         Raises SourceError where the site has no pages, or where most of them are the same.
         """
         self._cache = cache
+        self._spool = CrawlSpool(cache.folder)
+        self._pages = CanonicalPages(self._scope.path, self._spool)
         self._visitor = PageVisitor(self._scope, fetcher, cache, self.follows_links)
         self.apply_robots(fetcher)
         cache.begin_crawl()

@@ -19,7 +19,7 @@ from .addresses import MAX_ADDRESS_LENGTH
 from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
 from .http_client import PRODUCT
 
-PARSER_VERSION = 6
+PARSER_VERSION = 7
 """The version of parsed pages in the crawl cache.
 
 Increase it with every change that makes the same HTML give another `ParsedPage`: in this file, in

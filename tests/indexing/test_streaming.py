@@ -22,7 +22,7 @@ from pertinent._internal.free_memory import release_free_memory
 from pertinent._internal.progress import NoProgress
 from pertinent.errors import IndexFailure
 from pertinent.indexing import page_hash, spool, sync
-from pertinent.indexing import plan as planning
+from pertinent.indexing import planner as planning
 from pertinent.indexing.chunking import chunk_page, embedded_text
 from pertinent.indexing.page_hash import hash_page
 from pertinent.indexing.plan import PageChange

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from ...types import Block, FrontMatter, Section
-from ..front_matter import shorten_front_matter
+from ..front_matter import clean_front_matter
 from ..html import Article, accept_link, is_noindex_header, parse_html
 from ..normal_form import assemble
 from .addresses import MAX_ADDRESS_LENGTH
@@ -149,7 +149,7 @@ def parse_page(
         links=tuple(article.links) if with_links else None,
         links_complete=article.links_complete,
         truncated=article.truncated,
-        front_matter=shorten_front_matter(article.front_matter, article.title, text),
+        front_matter=clean_front_matter(article.front_matter, article.title, text),
         content=b"" if skip_reason else _pack_content(text, sections),
     )
 

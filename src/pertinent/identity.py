@@ -31,7 +31,7 @@ _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
 
 UNESCAPED = "/%:@!$&'()*+,;=~[]|"
-"""The signs that stand unescaped in the path of an address."""
+"""The characters that are not percent-encoded in the path of a URL."""
 
 
 def content_hash(text: str) -> str:
@@ -70,7 +70,7 @@ def escape_address(text: str, unescaped: str = UNESCAPED, errors: str = "strict"
 
     Args:
         text: The path or the query.
-        unescaped: The signs that are left as they are.
+        unescaped: The characters that are left as they are.
         errors: What to do with half of a surrogate pair, as for `str.encode`.
 
     >>> escape_address("/caf\u00e9/caf%c3%a9/%7Ejoint")

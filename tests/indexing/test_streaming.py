@@ -6,8 +6,10 @@ import gc
 import hashlib
 import json
 import sys
+import tempfile
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import astuple, replace
 from pathlib import Path
 
@@ -18,8 +20,9 @@ from hypothesis import strategies as st
 from pertinent import identity
 from pertinent._internal.free_memory import release_free_memory
 from pertinent._internal.progress import NoProgress
+from pertinent.errors import IndexFailure
 from pertinent.indexing import page_hash, spool, sync
-from pertinent.indexing import plan as planning
+from pertinent.indexing import planner as planning
 from pertinent.indexing.chunking import chunk_page, embedded_text
 from pertinent.indexing.page_hash import hash_page
 from pertinent.indexing.plan import PageChange
@@ -139,6 +142,18 @@ def test_spool_gives_pages_and_chunks_back_in_any_order(tmp_path: Path) -> None:
         assert spool.read_page(position) == document
         assert list(chunks_of_page) == batches[document.document_id]
     spool.close()
+
+
+def test_full_disk_is_a_clear_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`/dev/full` is a disk without space; a page is written to it when the buffer is flushed."""
+    full = Path("/dev/full").open("r+b")  # noqa: SIM115 - `close` of the spool closes it
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: full)
+    spool = PageSpool(tmp_path)
+    match = f"changed pages .* No space left on device; free space in {tmp_path}"
+    with pytest.raises(IndexFailure, match=match):
+        spool.write(page("a", {"": "A text."}), [])
+    with suppress(OSError):  # the buffer can't be written
+        spool.close()
 
 
 class EndlessBook(InMemorySource):

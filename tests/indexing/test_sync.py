@@ -15,7 +15,7 @@ import qdrant_edge
 from pertinent._internal.progress import NoProgress
 from pertinent.errors import EmbedderError, SyncRefused
 from pertinent.identity import point_id
-from pertinent.indexing import plan as planning
+from pertinent.indexing import planner as planning
 from pertinent.indexing.sync import Indexer, SyncSummary
 from pertinent.sources.markdown.source import UNKNOWN_ADDRESS, MarkdownSource
 from pertinent.testing.embedder import HashedWords

@@ -26,7 +26,8 @@ from ..ports import Entry, PageWrite
 from ..types import Chunk, PointId, Skipped, Unreadable, readable_chunks
 from .chunking import embedded_text
 from .model_check import check_model
-from .plan import PageChange, Planner, SyncPlan, check_removals
+from .plan import PageChange, SyncPlan, check_removals
+from .planner import Planner
 from .spool import PageSpool, PlannedChunk
 
 COMMIT_CHUNKS = 4096

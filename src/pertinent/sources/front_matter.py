@@ -18,11 +18,10 @@ def split_keywords(keywords: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, names)))
 
 
-def shorten_front_matter(front_matter: FrontMatter, title: str, text: str) -> FrontMatter:
-    """Drop a description that is part of the text, and a label that is the same as the title.
+def clean_front_matter(front_matter: FrontMatter, title: str, text: str) -> FrontMatter:
+    """Remove what repeats the title or the text, and cut long fields to what can be searched.
 
-    Docusaurus uses the first line of a page as its description if it has none. Of a long field, only
-    what can be searched for is kept.
+    Docusaurus uses the first line of a page as its description if it has none.
     """
     description, label = front_matter.description, front_matter.sidebar_label
     if _contains_words(text, list(_split_words(description))):
@@ -31,13 +30,13 @@ def shorten_front_matter(front_matter: FrontMatter, title: str, text: str) -> Fr
         label = ""
     return FrontMatter(
         description[:FRONT_MATTER_MAX],
-        _first_names(front_matter.keywords),
-        _first_names(front_matter.tags),
+        _limit_names(front_matter.keywords),
+        _limit_names(front_matter.tags),
         label[:FRONT_MATTER_MAX],
     )
 
 
-def _first_names(names: Sequence[str]) -> tuple[str, ...]:
+def _limit_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the first names, as many as can be searched for."""
     first: list[str] = []
     for name in names:

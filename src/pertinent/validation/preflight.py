@@ -18,7 +18,7 @@ MAX_NAMED = 10
 """How many queries or labels of a kind are named."""
 MAX_LOST = 100
 """How many lost labels and unlabelled queries are named: enough to correct them in one go."""
-MAX_SEPARATE = 3
+MAX_UNGROUPED = 3
 """How many labels on a page with the same fault have a line each; more are described in one."""
 PRECISE = 0.1
 """An interval wider than this to either side leaves much open."""
@@ -35,7 +35,7 @@ def list_notes(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery], criteri
         *_note_unlabeled(golden),
         *_note_unjudged(golden),
         *_note_duplicates(golden),
-        *_note_outvoted_zeros(golden, resolved),
+        *_note_overridden_zeros(golden, resolved),
         *_note_whole_pages(golden, resolved),
         *_note_size(golden),
     ]
@@ -90,7 +90,7 @@ def _group_by_page(faults: Sequence[LabelFault]) -> list[list[LabelFault]]:
         by_page[_page_of(label.label)].append((query, label))
     groups = []
     for page, entries in by_page.items():
-        groups += [entries] if page and len(entries) > MAX_SEPARATE else [[entry] for entry in entries]
+        groups += [entries] if page and len(entries) > MAX_UNGROUPED else [[entry] for entry in entries]
     return groups
 
 
@@ -99,7 +99,7 @@ def _describe_faults(faults: Sequence[LabelFault]) -> str:
     names = [_name(query.id, fault.label.line) for query, fault in faults]
     if len(faults) == 1:
         return f"a label of {names[0]} is {label.status}: {label.label.location} ({label.detail})"
-    details = format_list(list(dict.fromkeys(fault.detail for _, fault in faults)), MAX_SEPARATE, "; ")
+    details = format_list(list(dict.fromkeys(fault.detail for _, fault in faults)), MAX_UNGROUPED, "; ")
     return (
         f"{len(faults):,} labels on {_page_of(label.label)} are {label.status}: "
         f"{format_list(names, MAX_LOST)} ({details})"
@@ -171,7 +171,7 @@ def _note_duplicates(golden: GoldenSet) -> list[str]:
     ]
 
 
-def _note_outvoted_zeros(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:
+def _note_overridden_zeros(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:
     """Name the labels with grade 0 that are overridden for all of their passages."""
     if golden.unit == "page":
         return []

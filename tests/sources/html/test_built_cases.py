@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pertinent.sources import open_source
-from pertinent.sources.front_matter import shorten_front_matter
+from pertinent.sources.front_matter import clean_front_matter
 from pertinent.sources.html import parse_html
 from pertinent.sources.normal_form import assemble
 from pertinent.types import Page
@@ -26,7 +26,7 @@ def test_built_page_has_the_text_and_the_sections_of_its_source(name: str, built
     article = parse_html((built_cases / "docs" / name / "index.html").read_bytes(), page.url)
     text, sections = assemble(article.pieces, article.title)
     assert article.title == page.title
-    assert shorten_front_matter(article.front_matter, article.title, text) == page.front_matter
+    assert clean_front_matter(article.front_matter, article.title, text) == page.front_matter
     assert text == page.text
     assert sections == page.sections
     assert {section.anchor for section in sections} - {""} <= article.anchors

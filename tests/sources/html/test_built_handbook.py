@@ -13,7 +13,7 @@ import pytest
 
 from pertinent.indexing.chunking import chunk_page
 from pertinent.sources import open_source
-from pertinent.sources.front_matter import shorten_front_matter
+from pertinent.sources.front_matter import clean_front_matter
 from pertinent.sources.html import Article, parse_html
 from pertinent.sources.normal_form import assemble
 from pertinent.types import Chunk, Page
@@ -44,7 +44,7 @@ def pairs(built_handbook: Path) -> list[Pair]:
         assert file.exists(), f"{page.source_path} should be at {page.url}"
         article = parse_html(file.read_bytes(), page.url)
         text, sections = assemble(article.pieces, article.title)
-        front_matter = shorten_front_matter(article.front_matter, article.title, text)
+        front_matter = clean_front_matter(article.front_matter, article.title, text)
         built = replace(page, title=article.title, text=text, sections=sections, front_matter=front_matter)
         pages.append(Pair(page, built, article))
     return pages

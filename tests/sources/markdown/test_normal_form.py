@@ -122,6 +122,40 @@ def test_imports_and_exports_are_dropped() -> None:
     assert normalize(source) == "Text stays."
 
 
+@pytest.mark.parametrize(
+    "export",
+    [
+        "export let a;",
+        "export var a",
+        "export let a, b = 2;",
+        "export default 5",
+        "export default -1;",
+        "export default foo + bar",
+        "export default a ? b : c",
+        "export default a[0]",
+        "export default typeof a",
+        "export default !a",
+    ],
+)
+def test_every_export_is_dropped_from_mdx(export: str) -> None:
+    assert normalize(f"{export}\n\nText stays.") == "Text stays."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "import the package first and then go",
+        "export let me explain",
+        "export default settings with the tool",
+        "export default settings in the panel",
+        "export const is a keyword.",
+        "export FOO_TOKEN=secret",
+    ],
+)
+def test_sentences_about_exports_stay_in_mdx(sentence: str) -> None:
+    assert normalize(sentence) == sentence
+
+
 def test_jsx_tags_are_dropped_and_their_text_stays() -> None:
     source = """\
     <Card

@@ -55,7 +55,7 @@ def test_waiting_pages_are_not_in_memory(site: LocalSite, kind: str) -> None:
 def test_full_disk_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """`/dev/full` is a disk without space."""
     full = Path("/dev/full").open("r+b", buffering=0)  # noqa: SIM115 - `close` of the spool closes it
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda: full)
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: full)
     spool = CrawlSpool()
     parsed = parse_page(
         page("One").encode(), {"content-type": "text/html"}, "http://x.example/", with_links=True
@@ -63,3 +63,22 @@ def test_full_disk_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SourceError, match="No space left on device; free space, or set TMPDIR"):
         spool.add(parsed)
     spool.close()
+
+
+def test_unusable_folder_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SourceError, match=f"crawled pages .* No such file .*; free space in {tmp_path}/gone"):
+        CrawlSpool(tmp_path / "gone")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(SourceError, match="No such file or directory; free space, or set TMPDIR"):
+        CrawlSpool()
+
+
+def test_waiting_pages_are_on_the_disk_of_the_crawl_cache(
+    site: LocalSite, cache_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system's folder for temporary files may be in memory; here it does not exist."""
+    monkeypatch.setattr(tempfile, "tempdir", str(cache_file.parent / "gone"))
+    site.pages["/"] = page("Home", links("/x/a"))
+    site.pages["/x/a"] = page("A", "<p>Text.</p>", head='<link rel="canonical" href="/missing">')
+    results = SiteSource(f"{site.address}/", limits=FAST_LIMITS, cache_file=cache_file).read()
+    assert len([result for result in results if isinstance(result, LazyPage)]) == 2

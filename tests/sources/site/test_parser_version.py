@@ -12,8 +12,15 @@ from ..html.shells import SNIPPETS, docusaurus
 from .server import doc, links, page
 
 HTML = Path(__file__).parents[1] / "html"
-DIGEST = (6, "6ad3095f2027d1259868af6713d6ea8a163af5c463cee477c0d5c7f434949100")
+DIGEST = (7, "6561add297475a70dda70289b74fb8456d53607ac97ba4dda4584bf47530ee86")
 """The version of the parser, and the digest of what it gives for the pages below."""
+
+LONG_KEYWORDS = ",".join(f"key-{number}" for number in range(1000))
+LONG_HEAD = (
+    f'<meta name="description" content="{"long " * 1000}"><meta name="keywords" content="{LONG_KEYWORDS}">'
+    f'<link rel="canonical" href="/{"long/" * 1000}">'
+)
+"""Fields that are longer than what is kept of them."""
 
 
 def fixed_pages() -> list[str]:
@@ -26,6 +33,7 @@ def fixed_pages() -> list[str]:
         page("Hidden", head='<meta name="robots" content="noindex">'),
         page("Moved", head='<meta http-equiv="refresh" content="0; url=/new">'),
         doc("ros2/nodes", "Nodes", version="1.x"),
+        page("Long", head=LONG_HEAD, lang="en-" * 1000),
     ]
     return pages
 

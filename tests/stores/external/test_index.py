@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID, uuid4
 
 import httpx
@@ -480,6 +481,43 @@ class TestFilters:
             for filters, expected in ADMITTED:
                 answer = searching.search("messages", SearchOptions(top_k=20, filters=filters))
                 assert {hit.chunk.document_id for hit in answer.hits} == expected, filters
+
+    @pytest.mark.parametrize(
+        "indexed", [None, models.PayloadSchemaType.KEYWORD, models.PayloadSchemaType.TEXT]
+    )
+    def test_url_filter_finds_every_spelling_of_an_address(
+        self, client: QdrantClient, opened: Open, indexed: models.PayloadSchemaType | None
+    ) -> None:
+        """Of each pair of addresses, one is stored percent-encoded, the other as people write it."""
+        paths = ["文档", "文档/介绍", quote("文档/安装"), "über", quote("über/uns")]
+        paths += ["my%20docs/a", "my docs/b", "a%20b/über", "m%c3%bcll", "文档集"]
+        payloads = [{"content": "same", "url": f"{SITE}/{path}", "title": "t"} for path in paths]
+        found = {
+            "文档": {1, 2, 3},
+            quote("文档"): {1, 2, 3},
+            "文档/介绍": {2},
+            quote("文档/介绍"): {2},
+            "文档/安装": {3},
+            "über": {4, 5},
+            "%C3%BCber#anchor": {4, 5},
+            "my%20docs": {6, 7},
+            "a%20b/über": {8},
+            "m%c3%bcll": {9},
+            "文": set(),
+        }
+
+        def fill(client: QdrantClient, name: str) -> None:
+            write(client, name, payloads, ["same words"] * len(payloads))
+            if indexed:
+                client.create_payload_index(name, "url", indexed, wait=True)
+
+        with filled(client, fill) as name:
+            index = opened(name)
+            query = EMBEDDER.embed_queries(["same words"])[0]
+            for path, points in found.items():
+                filters = Filters(url=f"{SITE}/{path}")
+                candidates = index.candidates(query, None, by=["dense"], limit=20, filters=filters)
+                assert set(candidates.point_ids) == points, path
 
     def test_url_filter_is_exact_on_a_text_index(
         self, client: QdrantClient, opened: Open, monkeypatch: pytest.MonkeyPatch

@@ -28,7 +28,7 @@ export function useReaderContext(): ReaderContext {
   const docs = useAllDocsData();
   const active = useActivePluginAndVersion();
   const preferred = useDocsPreferredVersionByPluginId();
-  const addressed = new URLSearchParams(useLocation().search).get("version");
+  const requestedTag = new URLSearchParams(useLocation().search).get("version");
   const included = [url + baseUrl];
   const excluded = listOtherLocales(i18n, url, baseUrl);
   const parameters: ReaderContext["parameters"] = {};
@@ -37,12 +37,12 @@ export function useReaderContext(): ReaderContext {
     const getTag = (version: { name: string }) => `docs-${id}-${version.name}`;
     const current = active?.activePlugin.pluginId === id
       ? active.activeVersion
-      : versions.find((version) => getTag(version) === addressed);
-    const usual = preferred[id] ?? versions.find((version) => version.isLast);
-    const chosen = current ?? usual;
-    if (chosen && chosen.name !== usual?.name) parameters.version = getTag(chosen);
+      : versions.find((version) => getTag(version) === requestedTag);
+    const defaultVersion = preferred[id] ?? versions.find((version) => version.isLast);
+    const searchedVersion = current ?? defaultVersion;
+    if (searchedVersion && searchedVersion.name !== defaultVersion?.name) parameters.version = getTag(searchedVersion);
     for (const version of versions) {
-      (version.name === chosen?.name ? included : excluded).push(url + version.path);
+      (version.name === searchedVersion?.name ? included : excluded).push(url + version.path);
     }
   }
   const origins = listOrigins(url);

@@ -139,7 +139,7 @@ def _find_site_docs(path: Path, links: LinkBoundary) -> DocsTree | None:
     """Return the docs of the Docusaurus site that a path belongs to; None if there is no such site."""
     for config in _find_configs_around(path if path.is_dir() else path.parent, links):
         site = read_config(config)
-        folders = _docs_folders(site)
+        folders = _list_docs_folders(site)
         links.set_project(_find_project(site.root))
         containing = tuple(
             folder
@@ -200,29 +200,37 @@ def _list_configs_below(folder: Path) -> list[Path]:
     return list(filter(None, (find_config(folder / name) for name in names)))
 
 
-def _docs_folders(site: SiteConfig) -> list[DocsFolder]:
+def _list_docs_folders(site: SiteConfig) -> list[DocsFolder]:
     """List the docs folders of a site with their versions, each with a label of its own."""
     folders: list[DocsFolder] = []
     for docs in site.docs:
         prefix = "" if docs.instance == "default" else f"{docs.instance}_"
         names = _version_names(site.root / f"{prefix}versions.json", docs)
-        built = _select_versions(docs, names)
-        last = docs.last_version or next((name for name in built if name != "current"), "current")
+        built_versions = _select_versions(docs, names)
+        newest = next((name for name in built_versions if name != "current"), "current")
+        default_version = docs.last_version or newest
         current = site.root / docs.path
         candidates = [("current", current, current.resolve().name)]
         for name in names:
             label = f"{prefix}versioned_docs/version-{name}"
             candidates.append((name, site.root / label, label))
         for name, path, label in candidates:
-            version = "" if name == last else "next" if name == "current" else name
+            version = "" if name == default_version else "next" if name == "current" else name
             segment = docs.version_paths.get(name, version)
-            is_built = name in built
-            route = docs.route if is_built else None
-            if path.is_dir() or not version:  # Docusaurus requires what readers see first
-                root = path.resolve()
-                prefixes = docs.number_prefixes
+            is_built = name in built_versions
+            # A missing folder of the default version is listed too: `_check_folders_exist` reports it.
+            if path.is_dir() or not version:
                 folders.append(
-                    DocsFolder(root, label, route, path, version, segment, prefixes, is_built=is_built)
+                    DocsFolder(
+                        root=path.resolve(),
+                        label=label,
+                        route=docs.route if is_built else None,
+                        path_in_config=path,
+                        version=version,
+                        version_path=segment,
+                        number_prefixes=docs.number_prefixes,
+                        is_built=is_built,
+                    )
                 )
     labels = [folder.label for folder in folders]
     return [

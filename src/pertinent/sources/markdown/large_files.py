@@ -75,23 +75,23 @@ def parse_parts(parser: MarkdownIt, content: str) -> Iterator[Token]:
 def _iterate_parts(parse: Callable[[str], list[Token]], content: str) -> Iterator[Sequence[Token]]:
     """Parse a file part by part; yield the tokens of the blocks and items that end in each part."""
     start, size = 0, PART_CHARACTERS
-    first = 0
+    skipped_tokens = 0
     while start < len(content):
         end = content.find("\n", start + size) + 1 or len(content)
         part = content[start:end]
         check_size(part)
         tokens = parse(part)
         if end == len(content):
-            yield tokens[first:]
+            yield tokens[skipped_tokens:]
             break
         last = next((i for i in range(len(tokens) - 1, 0, -1) if _begins_part(tokens[i])), None)
         if last is None:
             size *= 2
             continue
-        yield tokens[first:last]
-        start, size = start + _find_line(part, tokens[last]), PART_CHARACTERS
+        yield tokens[skipped_tokens:last]
+        start, size = start + _find_token_start(part, tokens[last]), PART_CHARACTERS
         # A part that begins with an item would open its list again.
-        first = 1 if tokens[last].level else 0
+        skipped_tokens = 1 if tokens[last].level else 0
 
 
 def _begins_part(token: Token) -> bool:
@@ -100,7 +100,7 @@ def _begins_part(token: Token) -> bool:
     return is_outermost and token.map is not None and token.map[0] > 0
 
 
-def _find_line(text: str, token: Token) -> int:
+def _find_token_start(text: str, token: Token) -> int:
     """Return the position at which the first line of a token begins."""
     position = 0
     for _ in range(token.map[0] if token.map else 0):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from markdown_it import MarkdownIt
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 _INLINE_MARKUP = re.compile(r"[\\`*_~<{\[]|\$\$|&[#\w]|:[A-Za-z]|[ \t]\n|\n[ \t]")
 _MAX_NESTING = 100  # markdown-it drops what is nested deeper; its default of 20 is ten lists
 _ALT = ["paragraph", "reference", "blockquote", "list"]
-# The names of an import have a limit, or a page with many lines that begin with `import` would take long.
-# As strict as MDX, which refuses other lines: a paragraph of plain Markdown may begin with such a word.
 _NAME = r"(?:[^\W\d]|\$)[\w$]*"
+# The names of an import have a limit, or a page with many lines that begin with `import` would take long.
 _IMPORT = re.compile(
     rf"""
     import\s+
@@ -44,7 +43,8 @@ _IMPORT = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-_EXPORT = re.compile(
+# Only what no sentence has: a paragraph of plain Markdown may begin with the word.
+_STRICT_EXPORT = re.compile(
     rf"""
     export\s+(?:
         (?:const|let|var)\s+(?:{_NAME}\s*=|[\[{{])
@@ -53,6 +53,17 @@ _EXPORT = re.compile(
         |default\s+(?:(?:async|class|function|new)\b|[(\[{{<"'`]|{_NAME}[ \t]*(?:[;(.]|=>|$))
         |\*\s*(?:as\s+{_NAME}\s*)?from\b
         |\{{
+    )
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+# In MDX no paragraph begins with the word; still, what reads like a sentence is kept as text.
+_EXPORT = re.compile(
+    rf"""
+    {_STRICT_EXPORT.pattern}
+    |export\s+(?:
+        (?:let|var)\s+{_NAME}[ \t]*(?:[;,/]|$)
+        |default\s+(?:[-+!~\d/]|(?:await|typeof|void)\b|{_NAME}[ \t]*[-+*/%&|^<>=?!\[`])
     )
     """,
     re.VERBOSE | re.MULTILINE,
@@ -71,12 +82,13 @@ class _Construct(NamedTuple):
 
 
 @cache
-def markdown_parser(*, mdx: bool, indented_code: bool = False) -> MarkdownIt:
+def markdown_parser(*, mdx: bool, may_be_markdown: bool = False) -> MarkdownIt:
     """Return the parser of MDX, or of CommonMark with HTML (where braces are text and indents are code).
 
     Tags and expressions become tokens of the types `tag` and `expression` with the Tag or the source in
     `meta["value"]`. The imports of a page are in `env["imports"]`: the path by the imported name. If it has
-    any import or export, `env["has_esm"]` is set. With `indented_code`, MDX has it as CommonMark does.
+    any import or export, `env["has_esm"]` is set. With `may_be_markdown`, indented lines are code, as in
+    CommonMark, and a line is an export only if it can't be the beginning of a sentence.
     """
     md = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
     md.use(footnote_plugin).use(search_limits_plugin).use(directives_plugin).use(formulas_plugin)
@@ -88,9 +100,10 @@ def markdown_parser(*, mdx: bool, indented_code: bool = False) -> MarkdownIt:
     if mdx:
         md.disable("html_block")
         md.block.ruler.before("fence", "flow", _flow_rule, {"alt": _ALT})
-        md.block.ruler.before("fence", "esm", _esm_rule)
+        export = _STRICT_EXPORT if may_be_markdown else _EXPORT
+        md.block.ruler.before("fence", "esm", partial(_esm_rule, export))
         md.inline.ruler.before("autolink", "expression", _expression_inline_rule)
-        if not indented_code:
+        if not may_be_markdown:
             md.disable("code").use(paragraphs_plugin)
     return md
 
@@ -105,7 +118,13 @@ def _line_after(state: StateBlock, pos: int, line: int) -> int:
 # ── imports and exports ───────────────────────────────────────────────────
 
 
-def _esm_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's signature
+def _esm_rule(
+    export: re.Pattern[str],
+    state: StateBlock,
+    start: int,
+    end: int,
+    silent: bool,  # noqa: FBT001  markdown-it's signature
+) -> bool:
     """Match an import or an export at the margin; both show nothing."""
     pos = state.bMarks[start]
     at_margin = state.blkIndent == 0 and state.sCount[start] == 0
@@ -120,7 +139,7 @@ def _esm_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:  #
         if binding:
             state.env.setdefault("imports", {})[binding.group(1)] = binding.group(2)
         return True
-    if not _EXPORT.match(state.src, pos, limit):
+    if not export.match(state.src, pos, limit):
         return False
     state.env["has_esm"] = True
     state.line = _export_end(state, start, end)

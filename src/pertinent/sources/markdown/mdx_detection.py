@@ -30,7 +30,7 @@ def looks_like_mdx(text: str) -> bool:
     if not _MAY_BE_MARK.search(text):
         return False
     env: dict[str, Any] = {}
-    parser = markdown_parser(mdx=True, indented_code=True)
+    parser = markdown_parser(mdx=True, may_be_markdown=True)
     tokens = parse_parts(parser, text) if is_divisible(text) else parser.parse(text, env)
     return any(map(_is_mark, _iterate_marks(tokens))) or bool(env.get("has_esm"))
 

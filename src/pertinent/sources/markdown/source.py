@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ... import identity
 from ...errors import InvalidInput
 from ...types import NAME_MAX, Page, Skipped, Unreadable
-from ..front_matter import shorten_front_matter
+from ..front_matter import clean_front_matter
 from ..locales import language_of_locale
 from ..normal_form import HeadingPiece, Piece, assemble
 from .docs_folders import DocsFolder, PageFile, open_tree
@@ -164,7 +164,7 @@ class MarkdownSource:
         key = url if docs_url else f"{self.name}/{below}"
         kind = "docusaurus-page" if self._tree.site else "markdown-page"
         document_id = identity.document_id(key, slug)
-        front_matter = shorten_front_matter(describe_page(fields), title, text)
+        front_matter = clean_front_matter(describe_page(fields), title, text)
         return Page(document_id, url, title, source_path, slug, kind, text, sections, front_matter)
 
     def _docs_url(self, folder: DocsFolder) -> str | None:

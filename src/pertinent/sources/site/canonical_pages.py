@@ -82,7 +82,7 @@ class CanonicalPages:
     def add_failed(self, url: str, page: ParsedPage, canonical: str | None) -> None:
         """Learn from the cached version of a page that failed and stays indexed.
 
-        What becomes of other pages depends on it: their base path, and their canonical page.
+        Other pages need its base path and its title: for their slugs, and to decide whether they are aliases.
         """
         if page.docusaurus_id:
             self._slugs.learn(_decoded_path(url), page.docusaurus_id, page.language)

@@ -1,7 +1,6 @@
 """The main loop of a crawl: pages are visited on many threads and taken in the order of the frontier.
 
-That order makes the same site give the same pages, however its responses race, also where a limit ends
-the crawl.
+So the same site gives the same pages, however its responses race, also where a limit ends the crawl.
 """
 
 from __future__ import annotations
@@ -52,8 +51,6 @@ class Crawl:
         self.follows_links = discovery.pages is None
         self._editions = Editions(scope.path, scope.page_filter)
         self._frontier = Frontier(scope, discovery.robots, self._editions, limits)
-        self._spool = CrawlSpool()
-        self._pages = CanonicalPages(scope.path, self._spool)
         self._skipped = SkippedPages()
         self._seen: set[str] = set()
         self._undecided: dict[str, SpooledPage] = {}
@@ -64,8 +61,7 @@ class Crawl:
         self._may_miss_pages = bool(discovery.problems)
         """Whether not all pages of the site, or not all links, are known."""
         self._failures_in_a_row = 0
-        self._answered_address = ""
-        """Where the last page that could be read is served."""
+        self._last_readable_address = ""
         self._some_gone = False
         self._suggested_start = ""
         """Where the start page redirects to, if that is outside the scope."""
@@ -99,6 +95,8 @@ class Crawl:
         Raises SourceError where the site has no pages, or where most of them are the same.
         """
         self._cache = cache
+        self._spool = CrawlSpool(cache.folder)
+        self._pages = CanonicalPages(self._scope.path, self._spool)
         self._visitor = PageVisitor(self._scope, fetcher, cache, self.follows_links)
         self.apply_robots(fetcher)
         cache.begin_crawl()
@@ -191,7 +189,8 @@ class Crawl:
                 self._check_time()
                 if self._frontier.excludes(url, address):
                     self._gone.add(url)
-                    self._seen.add(url)  # stays in the cache, for the next run: this one may change nothing
+                    # Kept in the cache: if this sync is refused, the next run reports it as gone again.
+                    self._seen.add(url)
                 else:
                     self._frontier.add(address, 1)
         return len(self._frontier) > 0
@@ -228,7 +227,7 @@ class Crawl:
             return
         url = result.url
         self._failures_in_a_row = 0
-        self._answered_address = result.address
+        self._last_readable_address = result.address
         self._seen.update((queued.url, url))
         if result.response is not None and result.serialized_page:
             self._cache.put(url, result.response, result.serialized_page)
@@ -258,8 +257,7 @@ class Crawl:
     def _take_failure(self, queued: QueuedPage, result: VisitResult) -> Iterator[Unreadable]:
         """Skip a page that no longer exists; report any other failure, so that its index entry stays."""
         if self.follows_links and queued.depth == 0:
-            external = self._discovery.external_hint
-            hint = f"; its sitemap lists {external}" if external else self._discovery.excluded_hint
+            hint = self._discovery.start_hint
             raise SourceError(f"{queued.address} {result.reason}{hint}; nothing was changed")
         url = self._cache.redirect_target(queued.url)
         if result.gone:
@@ -289,18 +287,21 @@ class Crawl:
             yield Unreadable(page_path(url), result.reason, url=url)
         else:
             yield self._report_incomplete(page_path(url), result.reason, url)
-        self._failures_in_a_row = self._failures_in_a_row + 1 if result.no_answer else 0
-        if self._failures_in_a_row >= self._limits.failures:
+        self._count_failure(no_answer=result.no_answer)
+
+    def _count_failure(self, *, no_answer: bool) -> None:
+        """End the crawl if the site is down, after as many failures in a row as its limits allow."""
+        self._failures_in_a_row = self._failures_in_a_row + 1 if no_answer else 0
+        limit = self._limits.failures
+        if self._failures_in_a_row >= limit:
             if not self._site_answers():
                 self._cache.abandon_crawl()
-                raise _CrawlEnded(
-                    f"the site no longer answers: {self._limits.failures} pages in a row failed"
-                )
+                raise _CrawlEnded(f"the site no longer answers: {limit} pages in a row failed")
             self._failures_in_a_row = 0
 
     def _site_answers(self) -> bool:
-        """Whether a page that answered before still does, or the start page; then only some pages fail."""
-        address = self._answered_address or self.first_address
+        """Request the last readable page, or else the start page, to tell whether the whole site is down."""
+        address = self._last_readable_address or self.first_address
         return self._robots.allows(address) and self._visitor.answers(address)
 
     def _take_page(
@@ -374,8 +375,8 @@ class Crawl:
         return canonical if is_same_edition and not editions.is_unwanted(canonical) else None
 
     def _raise_no_pages(self) -> None:
-        reasons = [f"{skipped.pages} {skipped.reason}" for skipped in self._skipped_editions()]
-        reasons += [f"{count} {reason}" for reason, count in self._skipped.most_common()]
+        summary = (*self._skipped_editions(), *self._skipped.summarize())
+        reasons = [f"{skipped.pages} {skipped.reason}" for skipped in summary]
         if self._some_gone and self._scope.is_copy:
             reasons.append(f"--base-url replaces {self._scope.served_prefix} by {self._scope.public_prefix}")
         detail = f" ({'; '.join(reasons)})" if reasons else ""
@@ -394,7 +395,6 @@ class Crawl:
         yield from self._skipped_editions()
         if external := self._discovery.external_hint:
             yield Skipped(f"listed on another host, such as {external}", self._discovery.external_count)
-        for reason, count in self._skipped.most_common():
-            yield Skipped(reason, count)
+        yield from self._skipped.summarize()
         for kind, name in self._editions.missing_requests():
             yield Skipped(f"of {kind} {name}: the site does not have it", 0)

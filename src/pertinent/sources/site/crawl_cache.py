@@ -104,6 +104,11 @@ class CrawlCache:
         self.known_addresses = {url: response.address for url, (_, response) in stored.items()}
         """Where the pages of earlier crawls are served, by url; also of those that must be parsed again."""
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file; None where nothing is cached."""
+        return self._path.parent if self._path else None
+
     def begin_crawl(self) -> None:
         """Record the start of a crawl, or resume the one that was interrupted."""
         now = time.time()
@@ -140,10 +145,13 @@ class CrawlCache:
                 (self._source, self._source),
             )
             self._database.commit()
-        self.abandon_crawl()
+        self._clear_start_time()
 
     def abandon_crawl(self) -> None:
         """Let the next crawl ask for all pages again, instead of resuming this one."""
+        self._clear_start_time()
+
+    def _clear_start_time(self) -> None:
         with self._translate_errors():
             self._database.execute("update crawls set started_at = null where source = ?", (self._source,))
             self._database.commit()

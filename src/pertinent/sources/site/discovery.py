@@ -64,6 +64,11 @@ class Discovery:
         )
 
     @property
+    def start_hint(self) -> str:
+        """A hint where the start page can't be read."""
+        return f"; its sitemap lists {self.external_hint}" if self.external_hint else self.excluded_hint
+
+    @property
     def excluded_hint(self) -> str:
         """A hint where links are followed because the filters exclude all pages of the sitemaps."""
         if self.pages is not None or not self.excluded_count:

@@ -12,14 +12,14 @@ from typing import Any
 import orjson
 
 from ...types import Block, FrontMatter, Section
-from ..front_matter import shorten_front_matter
+from ..front_matter import clean_front_matter
 from ..html import Article, accept_link, is_noindex_header, parse_html
 from ..normal_form import assemble
 from .addresses import MAX_ADDRESS_LENGTH
 from .docusaurus_slugs import DocusaurusId, parse_docusaurus_id
 from .http_client import PRODUCT
 
-PARSER_VERSION = 6
+PARSER_VERSION = 7
 """The version of parsed pages in the crawl cache.
 
 Increase it with every change that makes the same HTML give another `ParsedPage`: in this file, in
@@ -149,7 +149,7 @@ def parse_page(
         links=tuple(article.links) if with_links else None,
         links_complete=article.links_complete,
         truncated=article.truncated,
-        front_matter=shorten_front_matter(article.front_matter, article.title, text),
+        front_matter=clean_front_matter(article.front_matter, article.title, text),
         content=b"" if skip_reason else _pack_content(text, sections),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from .addresses import normalize_address
-from .responses import FetchFailed, LeavesHost, PageGone, Response
+from .responses import ExternalRedirect, FetchFailed, PageGone, Response
 from .scope import SiteScope
 
 _CREDENTIALS = re.compile(r"//[^/?#]*@")
@@ -46,7 +46,7 @@ class RedirectFollower:
         target = resolved and self._scope.served_address(resolved)
         if not resolved or not target:
             shown_target = _CREDENTIALS.sub("//", resolved or location)
-            raise LeavesHost(f"redirects to {shown_target[:200]}, which is not on this host")
+            raise ExternalRedirect(f"redirects to {shown_target[:200]}, which is not on this host")
         scheme = urlsplit(resolved).scheme
         if target == address and scheme != urlsplit(address).scheme:
             raise FetchFailed(

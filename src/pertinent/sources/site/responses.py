@@ -32,8 +32,8 @@ class FetchFailed(SourceError):
         self.no_answer = no_answer
 
 
-class LeavesHost(FetchFailed):
-    """An address redirects to another host, as short links to chats and shops do."""
+class ExternalRedirect(FetchFailed):
+    """The address redirects to another host."""
 
 
 class UndecodableBody(FetchFailed):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ...types import Skipped
+
 _MAX_REASONS = 5
 """How many reasons are reported."""
 
@@ -20,7 +22,7 @@ class SkippedPages:
         self._counts[reason] += count
         self._examples.setdefault(reason, address)
 
-    def most_common(self) -> Iterator[tuple[str, int]]:
-        """The most frequent reasons, each with an example and how many pages were skipped."""
+    def summarize(self) -> Iterator[Skipped]:
+        """Yield the most frequent reasons, each with an example and how many pages were skipped."""
         for reason, count in self._counts.most_common(_MAX_REASONS):
-            yield f"{reason}, such as {self._examples[reason][:200]}", count
+            yield Skipped(f"{reason}, such as {self._examples[reason][:200]}", count)

@@ -27,7 +27,7 @@ UrlPath = tuple[str, ...]
 MIN_SHARED_PAGES = 3
 """How many pages two versions must share for a decision, before all pages that links lead to are known."""
 _SEARCH_GROWTH = 0.1
-"""By which part the number of linked pages must have grown before versions are looked for again."""
+"""By which share the number of linked pages must grow before versions are searched again."""
 MAX_DEPTH = 4
 """How many steps below the start a version or a language may be."""
 
@@ -83,11 +83,11 @@ class Editions:
         self._linked: set[UrlPath] = set()
         """The pages that were linked and answered."""
         self._next_search = 0
-        """How many linked pages must be known before versions are looked for again."""
+        """How many linked pages must be known before versions are searched again."""
         self._declared: dict[UrlPath, str] = {}
         """The version that each page declares."""
-        self._undecided: dict[UrlPath, set[UrlPath]] = defaultdict(set)
-        """The prefixes of versions that pages declare, by the path of a twin that has declared none yet."""
+        self._prefixes_awaiting_twin: dict[UrlPath, set[UrlPath]] = defaultdict(set)
+        """Version prefixes that are decided when the twin, whose path is the key, declares its version."""
         self._languages: dict[str, str] = {}
         self._existing: set[tuple[Kind, str]] = set()
         self.language = ""
@@ -127,24 +127,23 @@ class Editions:
     def learn_from_page(self, url: str, *, language: str, version: str) -> None:
         """Learn from the language of a page's HTML and from its Docusaurus version.
 
-        That a page exists at the address of a twin is not enough: a redirect in the browser or a page for
-        all dead links may be there.
+        A page at the twin's address is no proof: it may be a client-side redirect or a soft 404.
         """
         path = self._path_in_scope(url)
-        name = "next" if version == "current" else version
+        version_name = "next" if version == "current" else version
         for depth, step in enumerate(path[:MAX_DEPTH]):
             prefix, twin = path[: depth + 1], path[:depth] + path[depth + 1 :]
-            if name == step:
-                if twin in self._listed or self._declared.get(twin, name) != name:
+            if version_name == step:
+                if twin in self._listed or self._declared.get(twin, version_name) != version_name:
                     self._editions.setdefault(prefix, Edition("version", step))
                 else:
-                    self._undecided[twin].add(prefix)
+                    self._prefixes_awaiting_twin[twin].add(prefix)
             elif self._is_translation(step, language):
                 self._editions.setdefault(prefix, Edition("locale", step))
-        if name:
-            self._declared[path] = name
-            for prefix in self._undecided.pop(path, ()):
-                if prefix[-1] != name:
+        if version_name:
+            self._declared[path] = version_name
+            for prefix in self._prefixes_awaiting_twin.pop(path, ()):
+                if prefix[-1] != version_name:
                     self._editions.setdefault(prefix, Edition("version", prefix[-1]))
 
     def _is_translation(self, step: str, language: str) -> bool:

@@ -11,7 +11,7 @@ from .crawl_cache import CachedResponse, CrawlCache
 from .fetch import Fetcher
 from .frontier import QueuedPage
 from .parsing import NotHtml, ParsedPage, parse_page, serialize_page
-from .responses import FetchFailed, LeavesHost, PageGone, Response
+from .responses import ExternalRedirect, FetchFailed, PageGone, Response
 from .scope import SiteScope
 
 _ROBOTS_TAG = "x-robots-tag"
@@ -57,13 +57,13 @@ class PageVisitor:
         except PageGone as error:
             return VisitResult(gone=True, reason=str(error))
         except FetchFailed as error:
-            not_a_page = isinstance(error, LeavesHost)
+            not_a_page = isinstance(error, ExternalRedirect)
             return VisitResult(reason=str(error), no_answer=error.no_answer, not_a_page=not_a_page)
         except NotHtml as error:
             return VisitResult(reason=str(error), not_a_page=error.declared)
 
     def answers(self, address: str) -> bool:
-        """Whether the site answers at an address, whatever it says."""
+        """Whether the site answers at an address, with any status."""
         try:
             self.fetcher.get(address)
         except PageGone:

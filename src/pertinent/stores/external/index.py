@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
+from urllib.parse import unquote, urldefrag
 
 import numpy as np
 from qdrant_client import models
@@ -259,12 +260,14 @@ def _match_value(path: str, value: str) -> list[models.Condition]:
 
 
 def _match_url(path: str, url: str) -> list[models.Condition]:
-    """Match a page and the pages below it; without a full-text index, MatchText matches a substring."""
+    """Match a page and the pages below it; without a full-text index, MatchText matches a substring.
+
+    Some pipelines store addresses percent-encoded, others store them as people write them.
+    """
     page = canonical_url(url).rstrip("/")
-    return [
-        models.FieldCondition(key=path, match=models.MatchValue(value=page)),
-        *(
-            models.FieldCondition(key=path, match=models.MatchText(text=page + mark))
-            for mark in ("/", "#", "?")
-        ),
-    ]
+    conditions: list[models.Condition] = []
+    for spelling in dict.fromkeys((page, unquote(page), urldefrag(url).url.rstrip("/"))):
+        matches: list[models.Match] = [models.MatchValue(value=spelling)]
+        matches += [models.MatchText(text=spelling + mark) for mark in ("/", "#", "?")]
+        conditions += [models.FieldCondition(key=path, match=match) for match in matches]
+    return conditions

@@ -22,9 +22,9 @@ MIN_SIMILAR_LENGTH = 20
 MAX_LEFT_OUT = 2000
 """How many characters a quote may leave out, in one section, if the length of the passage is unknown."""
 MAX_GROWTH = 1.5
-"""How many times its labelled length a passage with an ellipsis may have after an edit …"""
-MIN_GROWTH = 100
-"""… or how many characters more, in a short passage."""
+"""By which factor a passage may grow in an edit."""
+MIN_ALLOWED_GROWTH = 100
+"""By how many characters a short passage may grow, if that is more."""
 
 _ELLIPSIS = re.compile(r"(?:^| )(?:…|\.\.\.)(?= |$)")
 _GAP = re.compile(r"\s{2,}")
@@ -111,13 +111,8 @@ class IndexedPage:
         *_, reading = readings_of(quote)
         matches: list[tuple[int, int]] = []
         for part in reading.parts:
-            offset, limit = 0, len(self.folded)
-            if matches:
-                offset = matches[-1][1]
-                limit = (
-                    offset + MAX_LEFT_OUT if length is None else matches[0][0] + _longest_after_edit(length)
-                )
-            match = _find_similar_part(part, self.folded[:limit], offset)
+            offset = matches[-1][1] if matches else 0
+            match = _find_similar_part(part, self.folded[: _search_end(matches, length)], offset)
             if match is None:
                 return []
             matches.append(match)
@@ -125,12 +120,15 @@ class IndexedPage:
         return [span] if self.is_findable(span) and self._is_one_passage(span, reading, length) else []
 
     def _is_one_passage(self, span: TextSpan, reading: Reading, length: int | None) -> bool:
-        """Whether the parts of a reading belong together: its last part may be a later use of these words."""
+        """Whether the parts belong to one passage.
+
+        If not, the last part is probably a repetition further down.
+        """
         if len(reading.parts) == 1:
             return True
         found_length = span.end - span.start
         if length is not None:
-            return found_length <= _longest_after_edit(length)
+            return found_length <= _max_edited_length(length)
         sections = sum(map(span.overlaps, self.page.sections))
         return sections <= 1 and found_length - sum(map(len, reading.parts)) <= MAX_LEFT_OUT
 
@@ -168,9 +166,18 @@ def fold_text(text: str) -> str:
     return "".join(lower if len(lower := letter.casefold()) == 1 else letter for letter in plain)
 
 
-def _longest_after_edit(length: int) -> int:
+def _search_end(matches: Sequence[tuple[int, int]], length: int | None) -> int | None:
+    """Return where the search for the next part of a quote ends; None is the end of the text."""
+    if not matches:
+        return None
+    if length is None:
+        return matches[-1][1] + MAX_LEFT_OUT
+    return matches[0][0] + _max_edited_length(length)
+
+
+def _max_edited_length(length: int) -> int:
     """How long a passage of this length may be after an edit."""
-    return max(int(length * MAX_GROWTH), length + MIN_GROWTH)
+    return max(int(length * MAX_GROWTH), length + MIN_ALLOWED_GROWTH)
 
 
 def _find_chains(parts: Sequence[str], text: str) -> Iterator[tuple[int, int]]:

@@ -130,7 +130,7 @@ def findings(output: str) -> dict[str, list[dict[str, Any]]]:
 def test_doctor_has_no_findings_for_an_intact_index(run: Run, indexed: Path) -> None:
     result = run("doctor", exits=0)
     assert "✗" not in result.stdout
-    assert result.stdout.count("✓") == 18
+    assert result.stdout.count("✓") == 19
     assert "No problems found." in result.stdout
     report = json.loads(run("doctor", "--json").stdout)
     assert report["sound"] is True
@@ -248,7 +248,7 @@ def test_doctor_finds_a_model_that_was_replaced_and_reindex_repairs_it(
     """The model has the same name and dimension, and gives other vectors."""
     embed = HashedWords._embed
     monkeypatch.setattr(HashedWords, "_embed", lambda self, text: np.roll(embed(self, text), 1))
-    (finding,) = findings(run("doctor", "--json", exits=1).stdout)["vectors"]
+    (finding,) = findings(run("doctor", "--json", exits=1).stdout)["embeddings"]
     assert "sampled with a vector of another text or model" in finding["problem"]
     assert finding["run"].startswith("`pertinent reindex`")
     run("reindex", exits=0)
@@ -266,24 +266,28 @@ def delete_vector(workspace: Workspace, chunk: Chunk, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "check", "message"),
+    ("damage", "checks", "message"),
     [
-        (change_words, "words", "1 chunk with the words of another text, or none"),
-        (partial(delete_vector, name="lexical"), "words", "1 chunk with the words of another text, or none"),
-        (partial(delete_vector, name="dense"), "vectors", "1 chunk without a vector"),
+        (change_words, ["words"], "1 chunk with the words of another text, or none"),
+        (
+            partial(delete_vector, name="lexical"),
+            ["words"],
+            "1 chunk with the words of another text, or none",
+        ),
+        (partial(delete_vector, name="dense"), ["vectors", "embeddings"], "1 chunk without a vector"),
     ],
 )
 def test_doctor_finds_missing_vectors_and_words_and_reindex_repairs_them(
-    run: Run, indexed: Path, damage: Callable[[Workspace, Chunk], None], check: str, message: str
+    run: Run, indexed: Path, damage: Callable[[Workspace, Chunk], None], checks: list[str], message: str
 ) -> None:
     with opened(indexed) as workspace:
         chunk = a_chunk(workspace)
         damage(workspace, chunk)
         workspace.writable_index().flush()
     by_check = findings(run("doctor", "--json", exits=1).stdout)
-    assert list(by_check) == [check]
-    assert message in by_check[check][0]["problem"]
-    assert chunk.chunk_id in by_check[check][0]["problem"]
+    assert list(by_check) == checks
+    assert message in by_check[checks[0]][0]["problem"]
+    assert chunk.chunk_id in by_check[checks[0]][0]["problem"]
     run("reindex", exits=0)
     run("doctor", exits=0)
 

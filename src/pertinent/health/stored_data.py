@@ -49,12 +49,15 @@ def _find_altered_texts(data: StoredData) -> list[Finding]:
 
 
 def _find_bad_vectors(data: StoredData) -> list[Finding]:
-    findings = [
+    return [
         *audit.find_stale_vectors(data.inventory, data.index, data.fingerprint.embedder),
         *audit.find_damaged_vectors(data.inventory, data.index),
     ]
-    if findings or data.embedder is None:
-        return findings
+
+
+def _find_other_embeddings(data: StoredData) -> list[Finding]:
+    if data.embedder is None:
+        return []
     return audit.find_wrong_vectors(data.inventory, data.index, data.embedder)
 
 
@@ -80,6 +83,9 @@ STORED_DATA_CHECKS = (
         lambda data: audit.find_wrong_positions(data.inventory),
     ),
     StoredDataCheck("vectors", "each was made from its chunk and matches its checksum", _find_bad_vectors),
+    StoredDataCheck(
+        "embeddings", "a sample was embedded again and compared, if the model loaded", _find_other_embeddings
+    ),
     StoredDataCheck("words", "those of every chunk are indexed and counted", _find_bad_words),
     StoredDataCheck(
         "filters",

@@ -5,13 +5,16 @@ from __future__ import annotations
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import pytest
 
 from pertinent._internal.progress import NoProgress
+from pertinent.errors import CatalogFailure
 from pertinent.search import book_words_cache
 from pertinent.search.engine import Engine
 from pertinent.search.notes import NO_WORDS
+from pertinent.stores.catalog.catalog import SqlCatalog
 from pertinent.testing.embedder import HashedWords
 from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import Answer, Page, SearchOptions, Vocabulary
@@ -118,3 +121,18 @@ def test_unreadable_words_are_noted_and_such_answers_are_not_cached(
     with sqlite3.connect(workspace.settings.folder / "catalog.sqlite3") as database:
         database.execute("ALTER TABLE lost RENAME TO vocabulary")
     assert search(engine, "joint limits").notes == ()
+
+
+def test_words_read_last_are_used_while_the_catalog_is_silent(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(book_words_cache, "CHECK_SECONDS", 0.0)
+    index_pages(workspace)
+    engine = cached_engine(workspace)
+    expected = search(engine, "revolut").searched_for
+    with monkeypatch.context() as silence:
+        silence.setattr(SqlCatalog, "vocabulary_version", Mock(side_effect=CatalogFailure("silent")))
+        answer = search(engine, "joint revolut")
+    assert expected == "revolute"
+    assert answer.searched_for == "joint revolute"
+    assert answer.notes == ()

@@ -114,7 +114,7 @@ def test_seed_002_invalid_vector_is_a_value_error(embedding: Any) -> None:
         pertinent.retrieve_content_chunks(embedding)
 
 
-def test_seed_002_title_position_and_hash_can_be_not_found(client: QdrantClient, collection: str) -> None:
+def test_seed_002_title_position_and_hash_may_be_missing(client: QdrantClient, collection: str) -> None:
     for name in ("title", "position", "content_hash"):
         client.delete_payload(collection, [name], points=list(range(9)), wait=True)
     results = pertinent.retrieve_content_chunks(QUERY)

@@ -39,7 +39,7 @@ class BookWordsCache:
         self._catalog = catalog
         self.analyzer = Analyzer(language)
         self.has_failed = False
-        """Whether the last attempt to read the words failed."""
+        """Whether the words in memory are not those of the catalog, because they could not be read."""
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="book-words")
         self._refresh: Future[None] | None = None
@@ -83,13 +83,16 @@ class BookWordsCache:
         return self._refresh
 
     def _refresh_words(self) -> None:
+        version = None
         try:
             version = self._catalog.vocabulary_version()
             if version != self._version:
                 self._words, self._version = self._read(), version
             self.has_failed = False
         except CatalogFailure:
-            self.has_failed = True
+            # A catalog that does not answer may be down for a moment: its words are those read last.
+            if version is not None or self._version is None:
+                self.has_failed = True
         self._checked = time.monotonic()
 
     def _read(self) -> BookWords:

@@ -22,7 +22,7 @@ def test_front_matter_is_split_from_the_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["text", "", "----\na: b\n----\n", " ---\na: b\n---\n", "-- \n"])
-def test_front_matter_can_be_not_found(text: str) -> None:
+def test_front_matter_may_be_missing(text: str) -> None:
     assert split_front_matter(text) == ({}, text)
 
 

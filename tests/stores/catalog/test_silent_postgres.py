@@ -106,3 +106,12 @@ def test_work_that_grows_with_the_catalog_has_no_time_limit(postgres_url: str) -
             connection.exec_driver_sql("SELECT pg_sleep(2.5)")
         with pytest.raises(sa.exc.OperationalError), writer.begin() as connection:
             connection.exec_driver_sql("SELECT pg_sleep(2.5)")
+
+
+def test_connection_in_use_is_closed_after_the_engine_is_disposed(postgres_url: str) -> None:
+    engine = postgres.create_postgres_engine(sa.make_url(postgres_url), 5.0)
+    with engine.connect() as connection:
+        driver_connection = connection.connection.driver_connection
+        engine.dispose()
+    assert driver_connection is not None
+    assert driver_connection.closed

@@ -114,6 +114,12 @@ def create_postgres_engine(url: sa.URL, timeout: float, **options: Any) -> sa.En
     def stop_waiting(_engine: object) -> None:
         closed.set()
 
+    @sa.event.listens_for(engine, "checkin")
+    def close_after_disposal(connection: LimitedConnection | None, _record: object) -> None:
+        """Close a connection that was in use when the engine was disposed: no pool will."""
+        if closed.is_set() and connection is not None:
+            connection.close()
+
     @sa.event.listens_for(engine, "do_connect")
     def connect(_dialect: object, _record: object, arguments: Any, parameters: Any) -> LimitedConnection:
         connection = EngineConnection.connect(*arguments, **parameters)

@@ -206,6 +206,9 @@ class Builds(Protocol):
     def numbers(self) -> list[int]:
         """List the builds that exist."""
 
+    def is_empty(self) -> bool:
+        """Whether there is no build, also none of another catalog."""
+
     def remove(self, number: int) -> None:
         """Delete a build."""
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pertinent.errors import NotFound
+from pertinent.errors import IndexFailure, NotFound
 from pertinent.health.doctor import Doctor
 from pertinent.settings import load
 from pertinent.surfaces.library import Pertinent
+
+from ..servers.fixtures import Endpoint
 
 EMBEDDER = "testing:hashed-words"
 
@@ -58,4 +60,22 @@ def test_doctor_names_a_deleted_catalog(docs: Path, tmp_path: Path) -> None:
     doctor.close()
     (finding,) = catalog.findings
     assert "has lost its catalog" in finding.problem
-    assert finding.remedy == "`pertinent index SOURCE`"
+    assert "`pertinent index SOURCE`" in finding.remedy
+
+
+def test_deleted_catalog_of_an_index_on_a_server_is_named_with_the_way_to_recover(
+    docs: Path, tmp_path: Path, qdrant: Endpoint, collection: str
+) -> None:
+    settings = {"embedder": EMBEDDER, "qdrant_url": qdrant.url, "qdrant_api_key": qdrant.key}
+    with Pertinent.open(tmp_path / "lost", qdrant_collection=collection, **settings) as pertinent:
+        pertinent.index(docs)
+    with Pertinent.open(tmp_path / "new", qdrant_collection=collection, **settings) as pertinent:
+        for use in (lambda: pertinent.search("joint"), pertinent.reindex):
+            with pytest.raises(NotFound, match="its catalog is lost: set DATABASE_URL") as failure:
+                use()
+            assert "delete the collections of the index, or set QDRANT_COLLECTION_NAME" in str(failure.value)
+        with pytest.raises(IndexFailure, match="belongs to another catalog"):
+            pertinent.index(docs)
+    with Pertinent.open(tmp_path / "new", qdrant_collection=f"{collection}-2", **settings) as pertinent:
+        pertinent.index(docs)
+        assert pertinent.search("revolute joint").hits

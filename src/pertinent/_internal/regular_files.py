@@ -20,8 +20,8 @@ def read_regular_file(path: str | Path) -> bytes:
     """Read a file.
 
     Raises:
-        OSError: The file can't be opened or is too large, or it is a pipe or a device, from which reading
-            might never end.
+        OSError: The file can't be opened, is too large or is just being written, or it is a pipe or a
+            device, from which reading might never end.
     """
     return _read_all(os.open(path, _FILE_FLAGS))
 
@@ -52,12 +52,16 @@ def read_file_below(folder: str, path: str) -> bytes:
 
 def _read_all(descriptor: int) -> bytes:
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
+        if status.st_size > MAX_BYTES:
+            raise OSError(errno.EFBIG, f"it is larger than {MAX_BYTES // 2**20} MB; split it")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            content = file.read(MAX_BYTES + 1)
+            # Python reserves as much memory as it may read.
+            content = file.read(status.st_size + 1)
     finally:
         os.close(descriptor)
-    if len(content) > MAX_BYTES:
-        raise OSError(errno.EFBIG, f"it is larger than {MAX_BYTES // 2**20} MB; split it")
+    if len(content) > status.st_size:
+        raise OSError(errno.EAGAIN, "it grew while it was read; try again")
     return content

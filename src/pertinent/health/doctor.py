@@ -311,7 +311,7 @@ def _find_shared_ids(chunks: Iterable[Chunk]) -> list[Finding]:
 
 
 _REMEDIES: tuple[tuple[type[PertinentError], str], ...] = (
-    (NotFound, "`pertinent index SOURCE`"),
+    (NotFound, "do what the message says; a new index is made by `pertinent index SOURCE`"),
     (FingerprintMismatch, "`pertinent reindex`, or restore the settings that the index was made with"),
     (IndexLocked, "end the other process, then run this again"),
     (IndexUnreachable, "start the Qdrant server or correct its address, then run this again"),

@@ -38,6 +38,10 @@ class EdgeBuilds:
         folders = self._folder.iterdir() if self._folder.exists() else ()
         return sorted(int(folder.name) for folder in folders if folder.name.isdecimal())
 
+    def is_empty(self) -> bool:
+        """Whether no build has a folder."""
+        return not self.numbers()
+
     def remove(self, number: int) -> None:
         """Delete the folder of a build; a process that still reads it has the files open.
 

@@ -10,8 +10,15 @@ def explain_missing_index(settings: Settings, *, lost_catalog: bool) -> str:
 
     Args:
         settings: The settings that name the index.
-        lost_catalog: Whether the folder has an index without its catalog.
+        lost_catalog: Whether there is an index without its catalog.
     """
+    if lost_catalog and settings.qdrant_url is not None:
+        return (
+            f"{describe_index(settings)} belongs to another catalog, or its catalog is lost: set "
+            "DATABASE_URL to its catalog, or restore that from a backup. Otherwise delete the collections of "
+            "the index, or set QDRANT_COLLECTION_NAME to another name; then run `pertinent index SOURCE` for "
+            "each source"
+        )
     if lost_catalog:
         return (
             f"the index in {settings.folder} has lost its catalog: restore the catalog from a backup, or run "

@@ -381,7 +381,7 @@ class Workspace:
     def require(self) -> None:
         """Raise NotFound if nothing was ever indexed; an index without chunks is fine."""
         if not self._is_indexed():
-            lost_catalog = self.settings.qdrant_url is None and bool(self.builds.builds.numbers())
+            lost_catalog = not self.builds.builds.is_empty()
             raise NotFound(explain_missing_index(self.settings, lost_catalog=lost_catalog))
 
     def close(self) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pertinent._internal import regular_files
+from pertinent._internal.regular_files import read_regular_file
 from pertinent.sources.markdown import MarkdownSource
 from pertinent.types import Page, Unreadable
 
@@ -108,6 +111,22 @@ def test_file_that_is_too_large_is_reported(write_book: WriteBook, monkeypatch: 
     assert isinstance(entries["book/a.md"], Page)
     assert isinstance(problem := entries["book/b.md"], Unreadable)
     assert problem.reason == "can't be opened: it is larger than 1 MB; split it"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no file whose size is wrong")
+def test_file_that_grows_while_it_is_read_is_an_error() -> None:
+    with pytest.raises(OSError, match="grew while it was read"):
+        read_regular_file("/proc/self/status")
+
+
+def test_small_file_takes_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x" * 1000)
+    tracemalloc.start()
+    content = read_regular_file(tmp_path / "a.md")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(content) == 1000
+    assert peak < 100_000
 
 
 def test_folder_that_vanishes_beside_the_source_is_ignored(

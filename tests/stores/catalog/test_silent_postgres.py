@@ -115,3 +115,29 @@ def test_connection_in_use_is_closed_after_the_engine_is_disposed(postgres_url: 
         engine.dispose()
     assert driver_connection is not None
     assert driver_connection.closed
+
+
+def test_connection_whose_session_the_server_ended_is_replaced(postgres_url: str) -> None:
+    with closing(SqlCatalog.open(postgres_url)) as catalog, psycopg.connect(postgres_url) as administrator:
+        catalog.ping()
+        # All sessions of the catalog; those of other tests have other schemas.
+        ended = administrator.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE application_name = 'pertinent' AND pid <> pg_backend_pid()"
+        ).fetchall()
+        assert ended
+        catalog.ping()
+
+
+def test_connections_notice_a_lost_peer_and_are_replaced_with_time(postgres_url: str) -> None:
+    engine = postgres.create_postgres_engine(sa.make_url(postgres_url), 5.0)
+    with engine.connect() as connection:
+        driver_connection = connection.connection.driver_connection
+        assert driver_connection is not None
+        parameters = driver_connection.info.get_parameters()
+    engine.dispose()
+    assert {name: parameters[name] for name in ("keepalives_idle", "tcp_user_timeout")} == {
+        "keepalives_idle": "30",
+        "tcp_user_timeout": "30000",
+    }
+    assert vars(engine.pool)["_recycle"] == postgres.RECYCLE_SECONDS

@@ -78,6 +78,10 @@ class QdrantBuilds:
             builds = [(number, name) for name in list_names(server) if (number := self._number(name))]
             return sorted(number for number, name in builds if self._is_ours(server, name))
 
+    def is_empty(self) -> bool:
+        """Whether the alias points at no build."""
+        return self.in_use() is None
+
     def remove(self, number: int) -> None:
         """Delete the collection of a build."""
         with self.connect() as server:

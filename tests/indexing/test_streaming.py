@@ -231,6 +231,7 @@ def test_memory_for_a_large_file_is_eleven_times_its_size_at_most(
     """The text takes two bytes a character; SQLite gets it as UTF-8, which Python reserves three for.
 
     Pages that are smaller than a batch would hide a copy of the text, so the batches are small here.
+    What is reserved is not all used: `benchmarks/large_file.py` measures the memory of the process.
     """
     for module, name, size in (
         (large_files, "LARGE_CHARACTERS", 2**16),

@@ -35,11 +35,12 @@ class FolderLock:
 
     def __init__(self, folder: Path, *, shared: bool = False) -> None:
         self._folder = folder
+        self._descriptor: int | None = None
         self._held: _HeldLock | None = None
         self._names_process = False
         """Whether the file has the name of this process."""
         access = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
-        self._descriptor: int | None = os.open(folder / LOCK_NAME, access, 0o666)
+        self._descriptor = os.open(folder / LOCK_NAME, access, 0o666)
         # Windows has no fcntl, and some file systems have no locks: there Qdrant's own lock remains.
         with suppress(ImportError, OSError):
             import fcntl

@@ -178,7 +178,7 @@ class IndexWriter(Protocol):
         """Return the ids that `record_commits` recorded last; none in an index of an earlier version."""
 
     def record_commits(self, commit_ids: Sequence[str]) -> None:
-        """Record, on the disk, which commit of the catalog may be its last: before each, it and the next."""
+        """Record the ids of the catalog's last commit and of the next one on the disk, before each commit."""
 
     def flush(self) -> None:
         """Return when everything written so far would survive a power failure."""

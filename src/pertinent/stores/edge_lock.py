@@ -91,7 +91,7 @@ def _identify(status: os.stat_result) -> _HeldLock:
 
 
 def make_lock_error(folder: Path) -> IndexLocked:
-    """Say who has the index open, and what to do."""
+    """Return the error that names the process that has the index open, and says what to do."""
     holder, by_this_process = "", False
     with suppress(OSError):
         by_this_process = _identify((folder / LOCK_NAME).stat()) in _held_locks

@@ -22,8 +22,8 @@ MAX_STORED = 8
 class AuditQueue:
     """Audits the stored data of a workspace, in a thread of its own.
 
-    One audit runs and one waits at most: a further request gets the waiting one. It never gets the running
-    one, which may have read the stores before the last change.
+    At most one audit runs and one waits. A further request gets the waiting one, not the running one, which
+    may have read the stores before the last change.
     """
 
     def __init__(self, workspace: Workspace) -> None:

@@ -24,7 +24,7 @@ MAX_UNGROUPED = 3
 PRECISE = 0.1
 """An interval wider than this to either side leaves much open."""
 
-LabelFault = tuple[GoldenQuery, ResolvedLabel]
+FaultyLabel = tuple[GoldenQuery, ResolvedLabel]
 """A label that moved or was lost, with its query."""
 
 
@@ -59,7 +59,7 @@ def _query_ceiling(query: GoldenQuery, resolved: Mapping[str, ResolvedQuery]) ->
     return min(metrics.ceiling(resolved[query.id].text_grades, 5), query.top_k / 5)
 
 
-def list_label_faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[LabelFault]:
+def list_label_faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[FaultyLabel]:
     """List every label that moved or was lost, with its query; a label that several queries share, once."""
     seen: set[Label] = set()
     faults = []
@@ -84,9 +84,9 @@ def _note_label_faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery])
     return notes
 
 
-def _group_by_page(faults: Sequence[LabelFault]) -> list[list[LabelFault]]:
+def _group_by_page(faults: Sequence[FaultyLabel]) -> list[list[FaultyLabel]]:
     """Group the faults of a page if there are many, as when it is gone; others are groups of one."""
-    by_page: dict[str, list[LabelFault]] = defaultdict(list)
+    by_page: dict[str, list[FaultyLabel]] = defaultdict(list)
     for query, label in faults:
         by_page[_page_of(label.label)].append((query, label))
     groups = []
@@ -95,7 +95,7 @@ def _group_by_page(faults: Sequence[LabelFault]) -> list[list[LabelFault]]:
     return groups
 
 
-def _describe_faults(faults: Sequence[LabelFault]) -> str:
+def _describe_faults(faults: Sequence[FaultyLabel]) -> str:
     label = faults[0][1]
     names = [_name(query.id, fault.label.line) for query, fault in faults]
     if len(faults) == 1:

@@ -280,7 +280,7 @@ def _page_key(page: Page | PageRecord) -> PageKey:
 def _find_removed(
     missing: Iterable[PageRecord], gone: Set[str], unreadable: Sequence[Unreadable]
 ) -> list[PageRecord]:
-    """Return which of the indexed pages that were not read the source no longer has.
+    """Return the pages that the source no longer has, of the indexed ones that were not read.
 
     If an unreadable page might be any of them, only those that are known to be `gone`.
     """

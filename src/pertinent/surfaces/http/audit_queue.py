@@ -60,7 +60,7 @@ class AuditQueue:
         if audit is None:
             raise NotFound(f"no audit has the id {audit_id!r}: the service was restarted, or ran newer ones")
         future = asyncio.wrap_future(audit)
-        # Nobody may be left to await it; its exception is read here, or asyncio would log it.
+        # If no request awaits the future any more, asyncio would log an exception that was not read.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         await asyncio.wait([future], timeout=self._wait_seconds)
         return future.result() if future.done() else None

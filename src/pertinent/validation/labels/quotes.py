@@ -22,9 +22,9 @@ MIN_SIMILAR_LENGTH = 20
 MAX_LEFT_OUT = 2000
 """How many characters a quote may leave out, in one section, if the length of the passage is unknown."""
 MAX_GROWTH = 1.5
-"""By which factor a passage may grow in an edit."""
+"""The factor by which a passage may grow in an edit."""
 MIN_ALLOWED_GROWTH = 100
-"""By how many characters a short passage may grow, if that is more."""
+"""The number of characters by which a short passage may grow, if that is more."""
 
 _ELLIPSIS = re.compile(r"(?:^| )(?:…|\.\.\.)(?= |$)")
 _GAP = re.compile(r"\s{2,}")

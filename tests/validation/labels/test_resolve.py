@@ -271,6 +271,14 @@ class TestChangedText:
         label = resolve_label([book], page="docs/x.md", quote=quote)
         assert (label.status, text_at(label, book)) == ("relocated", book.text)
 
+    def test_edited_end_counts_after_the_text_that_a_quote_may_leave_out(self) -> None:
+        end = "Then the manager unloads every controller, and the arm of the robot comes to rest. " * 2
+        book = view_text(f"The manager loads all controllers. {'Much happens. ' * 135}{end.strip()}")
+        quote = f"The manager loads all controllers. … {end.replace('every', 'each').strip()}"
+        label = resolve_label([book], page="docs/x.md", quote=quote)
+        assert label.status == "relocated"
+        assert text_at(label, book).startswith(book.text[:-10])
+
     @pytest.mark.parametrize(
         "quote",
         [

@@ -111,8 +111,8 @@ class IndexedPage:
         *_, reading = readings_of(quote)
         matches: list[tuple[int, int]] = []
         for part in reading.parts:
-            offset = matches[-1][1] if matches else 0
-            match = _find_similar_part(part, self.folded[: _search_end(matches, length)], offset)
+            offset, end = matches[-1][1] if matches else 0, _search_end(matches, part, length)
+            match = _find_similar_part(part, self.folded[:end], offset)
             if match is None:
                 return []
             matches.append(match)
@@ -166,12 +166,12 @@ def fold_text(text: str) -> str:
     return "".join(lower if len(lower := letter.casefold()) == 1 else letter for letter in plain)
 
 
-def _search_end(matches: Sequence[tuple[int, int]], length: int | None) -> int | None:
+def _search_end(matches: Sequence[tuple[int, int]], part: str, length: int | None) -> int | None:
     """Return where the search for the next part of a quote ends; None is the end of the text."""
     if not matches:
         return None
     if length is None:
-        return matches[-1][1] + MAX_LEFT_OUT
+        return matches[-1][1] + MAX_LEFT_OUT + len(part)
     return matches[0][0] + _max_edited_length(length)
 
 

@@ -240,7 +240,7 @@ class Engine:
             rerank_timer.lap("reranked")
             timer.stages |= rerank_timer.stages
         hits, catalog_notes = self._describe(selected.hits)
-        if not catalog_notes and self._book_words.has_failed:
+        if not catalog_notes and self._book_words.is_outdated:
             catalog_notes = (NO_WORDS,)
         notes = (*notes, *catalog_notes, *describe_damage(selected.damaged))
         if not hits and not selected.excluded and not self._index.count():

@@ -17,9 +17,9 @@ from pertinent.testing.pages import page
 from pertinent.types import Page
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from pertinent.validation.labels.pinning import label_chunk
-from pertinent.validation.labels.quotes import TextSpan
+from pertinent.validation.labels.quotes import SortedBounds, TextSpan
 from pertinent.validation.labels.resolve import resolve_labels
-from pertinent.validation.target import PageView
+from pertinent.validation.target import PageSection, PageView
 
 from .pages import (
     BOOK,
@@ -219,6 +219,18 @@ class TestQuotes:
         assert label.status == "lost"
         assert "heading" in label.detail
         assert resolve_label(BOOK, unit="page", page="docs/nodes.md", quote="Starting").status == "exact"
+
+
+SPANS = st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda span: (span[0], sum(span)))
+
+
+@given(sections=st.lists(SPANS, max_size=6), span=SPANS)
+def test_sorted_bounds_count_the_spans_that_share_a_character(
+    sections: list[tuple[int, int]], span: tuple[int, int]
+) -> None:
+    bounds = SortedBounds([PageSection("", "", start, end) for start, end in sections])
+    shared = [set(range(*section)) & set(range(*span)) for section in sections]
+    assert bounds.count_overlaps(TextSpan("page", *span)) == sum(map(bool, shared))
 
 
 class TestRepeatedText:

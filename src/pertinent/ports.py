@@ -1,7 +1,6 @@
 """The protocols between the core and its adapters: embedders, rerankers, indexes, catalogs and sources.
 
-Reading and writing are separate protocols, so that every adapter does all that its protocol promises: the
-stores of a collection that another pipeline filled implement only `IndexReader` and `CatalogReader`.
+The stores of a collection that another pipeline filled implement only `IndexReader` and `CatalogReader`.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class IndexUnreachable(IndexFailure):
 
 
 class IndexMissing(IndexFailure):
-    """The collection of the vector index does not exist, or no longer."""
+    """The collection of the vector index was never made, or was deleted."""
 
 
 class IndexOutdated(IndexFailure):
@@ -129,7 +129,7 @@ class IndexLocked(IndexFailure):
         self.holder = holder
         """The name of the process; empty if it is unknown."""
         self.by_this_process = by_this_process
-        """Whether it is this one, which would wait for itself."""
+        """Whether the process is this one, which must not wait for itself."""
 
 
 class CatalogFailure(StoreError):

@@ -1,7 +1,6 @@
 """The protocols between the core and its adapters: embedders, rerankers, indexes, catalogs and sources.
 
-Reading and writing are separate protocols, so that every adapter does all that its protocol promises: the
-stores of a collection that another pipeline filled implement only `IndexReader` and `CatalogReader`.
+The stores of a collection that another pipeline filled implement only `IndexReader` and `CatalogReader`.
 """
 
 from __future__ import annotations
@@ -178,7 +177,7 @@ class IndexWriter(Protocol):
         """Return the ids that `record_commits` recorded last; none in an index of an earlier version."""
 
     def record_commits(self, commit_ids: Sequence[str]) -> None:
-        """Record, on the disk, which commit of the catalog may be its last: before each, it and the next."""
+        """Record the ids of the catalog's last commit and of the next one on the disk, before each commit."""
 
     def flush(self) -> None:
         """Return when everything written so far would survive a power failure."""

@@ -12,12 +12,12 @@ from .._internal.vector_checksum import find_mismatches
 from ..errors import DamagedPage
 from ..identity import TITLE_MAX, content_hash, embedding_key, page_key, point_id, shorten
 from ..indexing.chunking import embedded_text
-from ..indexing.model_check import SAME_VECTOR
+from ..indexing.model_check import SAME_VECTOR, compute_cosine
 from ..indexing.page_hash import hash_page
 from ..ports import CatalogReader, Embedder, IndexReader, IndexWriter, VectorIndex
 from ..search.bm25 import Bm25, SparseWeights
 from ..search.word_counts import count_words
-from ..types import Chunk, DamagedPoint, Filters, Page, PointId, damaged_points, readable_chunks
+from ..types import Chunk, DamagedPoint, Page, PointId, damaged_points, readable_chunks
 
 REMEDY_INDEX = "`pertinent index SOURCE`, with the options it was indexed with"
 REMEDY_REPAIR = f"`pertinent doctor --repair`, then {REMEDY_INDEX}"
@@ -33,6 +33,8 @@ MAX_LISTED = 50
 """How many damaged points get a finding of their own."""
 MAX_NAMED = 3
 """How many chunks or pages a finding names."""
+EMBEDDED_SAMPLE = 100
+"""How many chunks are embedded again."""
 
 _BATCH = 1000
 # The stores keep times with different precision; the text is compared by its hash.
@@ -356,23 +358,20 @@ def find_wrong_descriptions(stored: Inventory, catalog: CatalogReader) -> list[F
     return _make_finding("{} with another title than the page has", wrong)
 
 
-def find_wrong_vectors(
-    stored: Inventory, index: IndexReader, embedder: Embedder, most: int = 100
-) -> list[Finding]:
-    """Embed a sample of at most `most` chunks again, and find stored vectors that differ.
+def find_wrong_vectors(stored: Inventory, index: IndexReader, embedder: Embedder) -> list[Finding]:
+    """Embed a sample of chunks again, and find stored vectors that differ.
 
     Only this detects a point whose recorded key is right and whose vector is not.
     """
     chunks = sorted(_find_intact(stored), key=lambda chunk: chunk.chunk_id)
-    sample = chunks[:: max(1, len(chunks) // most)][:most]
-    wrong = []
-    vectors = embedder.embed_documents([*map(stored.embedded_text, sample)])
-    for chunk, vector in zip(sample, vectors, strict=True):
-        page = Filters(document_id=chunk.document_id)
-        candidates = index.candidates(vector, None, by=("dense",), limit=len(chunks), filters=page)
-        cosines = dict(zip(candidates.point_ids, candidates.cosine or (), strict=True))
-        if cosines.get(point_id(chunk.chunk_id), 0.0) < SAME_VECTOR:
-            wrong.append(chunk)
+    sample = chunks[:: max(1, len(chunks) // EMBEDDED_SAMPLE)][:EMBEDDED_SAMPLE]
+    vectors = index.vectors([point_id(chunk.chunk_id) for chunk in sample])
+    embeddings = embedder.embed_documents([*map(stored.embedded_text, sample)])
+    wrong = [
+        chunk
+        for chunk, embedding in zip(sample, embeddings, strict=True)
+        if not compute_cosine(embedding, vectors.get(point_id(chunk.chunk_id))) >= SAME_VECTOR
+    ]
     findings = _make_finding(f"{{}} of {len(sample):,} sampled with a vector of another text or model", wrong)
     # A sync keeps a vector whose recorded key is right.
     return [replace(finding, remedy=REMEDY_REINDEX, pages=frozenset()) for finding in findings]

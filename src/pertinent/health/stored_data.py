@@ -55,7 +55,7 @@ def _find_bad_vectors(data: StoredData) -> list[Finding]:
     ]
 
 
-def _find_other_embeddings(data: StoredData) -> list[Finding]:
+def _find_wrong_embeddings(data: StoredData) -> list[Finding]:
     if data.embedder is None:
         return []
     return audit.find_wrong_vectors(data.inventory, data.index, data.embedder)
@@ -84,7 +84,7 @@ STORED_DATA_CHECKS = (
     ),
     StoredDataCheck("vectors", "each was made from its chunk and matches its checksum", _find_bad_vectors),
     StoredDataCheck(
-        "embeddings", "a sample was embedded again and compared, if the model loaded", _find_other_embeddings
+        "embeddings", "a sample was embedded again and compared, if the model loaded", _find_wrong_embeddings
     ),
     StoredDataCheck("words", "those of every chunk are indexed and counted", _find_bad_words),
     StoredDataCheck(

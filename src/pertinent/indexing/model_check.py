@@ -42,7 +42,7 @@ def check_model(
     stored = readable_chunks(index.scan()) if chunks is None else chunks
     for chunk, text, vector in islice(_read_embedded(embedder, index, catalog, stored), 1):
         (new_vector,) = embedder.embed_documents([text])
-        cosine = float(new_vector @ vector) if len(new_vector) == len(vector) else 0.0
+        cosine = compute_cosine(new_vector, vector)
         # Also refuses NaN.
         if not cosine >= SAME_VECTOR:
             raise FingerprintMismatch(
@@ -50,6 +50,11 @@ def check_model(
                 f"{chunk.chunk_id} another vector than the index has (cosine {cosine:.2f}). Run `pertinent "
                 "reindex`, which embeds every chunk again, or restore the model"
             )
+
+
+def compute_cosine(vector: Vector, stored: Vector | None) -> float:
+    """Return the cosine of two unit vectors; 0 if the stored one is missing or has another dimension."""
+    return float(vector @ stored) if stored is not None and len(vector) == len(stored) else 0.0
 
 
 def _read_embedded(

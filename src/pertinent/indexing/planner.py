@@ -63,26 +63,26 @@ class Planner:
         timer = StageTimer()
         check_source_name(source, self.catalog.sources().get(source.name))
         spool = None if dry_run else PageSpool(self.spool_folder)
-        reader = _SourceReader(self, source.name, spool)
+        comparison = _SourceComparison(self, source.name, spool)
         self.progress.stage("Reading pages", source.total)
         for result in source.read():
             if not isinstance(result, Skipped | Gone):
                 self.progress.advance()
-            reader.take(result)
-        replaced, missing = reader.split_replaced_and_missing()
+            comparison.add(result)
+        replaced, missing = comparison.split_replaced_and_missing()
         leftovers = self.find_leftovers(source.name)
         return SyncPlan(
             source=source.name,
             location=source.location,
-            changes=tuple(reader.changes),
-            removed=(*replaced, *_find_removed(missing, reader.gone, reader.unreadable)),
+            changes=tuple(comparison.changes),
+            removed=(*replaced, *_find_removed(missing, comparison.gone, comparison.unreadable)),
             pages_replaced=len(replaced),
-            pages_unchanged=reader.pages_unchanged,
-            chunks_unchanged=reader.chunks_unchanged,
-            unreadable=tuple(reader.unreadable),
-            skipped=tuple(reader.skipped),
-            indexed_pages=len(reader.indexed),
-            leftovers=tuple(document_id for document_id in leftovers if document_id not in reader.seen_ids),
+            pages_unchanged=comparison.pages_unchanged,
+            chunks_unchanged=comparison.chunks_unchanged,
+            unreadable=tuple(comparison.unreadable),
+            skipped=tuple(comparison.skipped),
+            indexed_pages=len(comparison.indexed),
+            leftovers=tuple(name for name in leftovers if name not in comparison.seen_ids),
             seconds=timer.seconds(),
             notes=(*self._compare_language(source), *self._note_other_source_names(source), *source.notes),
             spool=spool,
@@ -179,7 +179,7 @@ class Planner:
             yield planned
 
 
-class _SourceReader:
+class _SourceComparison:
     """Compares the pages of a source with the indexed ones, one after the other.
 
     No two pages of an index have the same id or the same key.
@@ -205,7 +205,7 @@ class _SourceReader:
         self.seen_ids: set[str] = set()
         self._seen_keys: set[PageKey] = set()
 
-    def take(self, result: Page | LazyPage | Skipped | Gone | Unreadable) -> None:
+    def add(self, result: Page | LazyPage | Skipped | Gone | Unreadable) -> None:
         """Plan a page that was read, or note why there is none."""
         if isinstance(result, Skipped):
             self.skipped.append(result)
@@ -215,9 +215,9 @@ class _SourceReader:
             if result.is_page or result.url in self._indexed_urls:
                 self.unreadable.append(result)
         else:
-            self._take_page(_make_lazy(result) if isinstance(result, Page) else result)
+            self._add_page(_make_lazy(result) if isinstance(result, Page) else result)
 
-    def _take_page(self, lazy_page: LazyPage) -> None:
+    def _add_page(self, lazy_page: LazyPage) -> None:
         document_id = lazy_page.document_id
         record = self.indexed.get(document_id)
         same_hash = record is not None and record.page_hash == lazy_page.page_hash
@@ -280,7 +280,7 @@ def _page_key(page: Page | PageRecord) -> PageKey:
 def _find_removed(
     missing: Iterable[PageRecord], gone: Set[str], unreadable: Sequence[Unreadable]
 ) -> list[PageRecord]:
-    """Return which of the indexed pages that were not read the source no longer has.
+    """Return the pages that the source no longer has, of the indexed ones that were not read.
 
     If an unreadable page might be any of them, only those that are known to be `gone`.
     """

@@ -161,7 +161,7 @@ class Indexer(Planner):
                 )
                 self.progress.advance()
         release_free_memory()
-        # Pages are embedded in this order: a model that was replaced at any time did not embed the first one.
+        # Pages are embedded in this order, so the first one was embedded before the model was replaced.
         check_model(self.embedder(), self.index, self.catalog, _read_embedded_chunks(spool, changes))
         self.progress.stage("Embedding", sum(change.chunks_to_embed for change in changes))
         for group in _group_changes(changes):

@@ -38,7 +38,7 @@ class BookWordsCache:
     def __init__(self, catalog: CatalogReader, language: str) -> None:
         self._catalog = catalog
         self.analyzer = Analyzer(language)
-        self.has_failed = False
+        self.is_outdated = False
         """Whether the words in memory are not those of the catalog, because they could not be read."""
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="book-words")
@@ -83,16 +83,14 @@ class BookWordsCache:
         return self._refresh
 
     def _refresh_words(self) -> None:
-        version = None
-        try:
+        # A catalog that does not answer may be down for a moment: its words are those read last.
+        is_outdated = self._version is None
+        with suppress(CatalogFailure):
             version = self._catalog.vocabulary_version()
-            if version != self._version:
-                self._words, self._version = self._read(), version
-            self.has_failed = False
-        except CatalogFailure:
-            # A catalog that does not answer may be down for a moment: its words are those read last.
-            if version is not None or self._version is None:
-                self.has_failed = True
+            is_outdated = version != self._version
+            if is_outdated:
+                self._words, self._version, is_outdated = self._read(), version, False
+        self.is_outdated = is_outdated
         self._checked = time.monotonic()
 
     def _read(self) -> BookWords:

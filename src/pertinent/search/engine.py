@@ -220,7 +220,7 @@ class Engine:
         timer.stages["embedded"] = embedded.milliseconds
         lexical_text = None if text is None else query.text
         phrases = Phrases(query.phrases)
-        ranked = self._find_enough(lexical_text, embedded.vector, ranking, options, phrases, book)
+        ranked = self._rank_until_full(lexical_text, embedded.vector, ranking, options, phrases, book)
         timer.lap("searched")
         with_phrases = ranked.filter_by_phrases(phrases)
         if with_phrases.hits:
@@ -240,7 +240,7 @@ class Engine:
             rerank_timer.lap("reranked")
             timer.stages |= rerank_timer.stages
         hits, catalog_notes = self._describe(selected.hits)
-        if not catalog_notes and self._book_words.has_failed:
+        if not catalog_notes and self._book_words.is_outdated:
             catalog_notes = (NO_WORDS,)
         notes = (*notes, *catalog_notes, *describe_damage(selected.damaged))
         if not hits and not selected.excluded and not self._index.count():
@@ -306,7 +306,7 @@ class Engine:
         wants_reranking = ranking == "hybrid" if options.rerank is None else options.rerank
         return self._reranking if wants_reranking and text is not None else None
 
-    def _find_enough(
+    def _rank_until_full(
         self,
         text: str | None,
         vector: Vector | None,
@@ -315,7 +315,7 @@ class Engine:
         phrases: Phrases,
         book: BookWords,
     ) -> Ranked:
-        """Rank candidates; read more of them until the list is full, or further ones can't be listed."""
+        """Rank candidates, and more of them until the list is full or further ones can't be listed."""
         limit = max(CANDIDATES, CANDIDATES_PER_HIT * options.top_k)
         while True:
             ranked, has_more = self._rank_candidates(text, vector, ranking, options, limit, book)

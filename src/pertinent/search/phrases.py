@@ -18,7 +18,7 @@ _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
 
 
 class Phrases:
-    """The quoted phrases of a query, each of which a passage must have. Made for one search, in one thread.
+    """The quoted phrases of a query, each of which a passage must have. Not thread-safe.
 
     A passage has a phrase in its text, title or headings, as a reader sees them: case, punctuation, markup
     and the targets of links do not matter.
@@ -31,7 +31,7 @@ class Phrases:
         self._sequences = dict.fromkeys(_join_words(fold(phrase)) for phrase in phrases)
         self._words = dict.fromkeys(word for sequence in self._sequences for word in sequence.split())
         self._results: dict[Chunk, bool] = {}
-        """The results: a search that needs more candidates sees the first ones again."""
+        """The results by chunk: a search that reads more candidates reads the first ones again."""
 
     def __bool__(self) -> bool:
         return bool(self._sequences)

@@ -73,10 +73,8 @@ def _correct_words(text: str, quoted: set[str], book: BookWords, is_word: Callab
         for number, word in enumerate(searched)
         if word not in quoted and not _is_fixed(word, text[: typed[number].start])
     ]
-    unknown = {
-        word for word in map(searched.__getitem__, replaceable) if word not in book and not is_word(word)
-    }
-    if len(unknown) > MAX_UNKNOWN:
+    words = {searched[number] for number in replaceable}
+    if sum(word not in book and not is_word(word) for word in words) > MAX_UNKNOWN:
         return text
     for number in replaceable:
         is_open = typed[number].end == len(text)

@@ -200,7 +200,7 @@ class EdgeIndex:
             ids = [point_id(entry.chunk.chunk_id) for entry in entries]
             existing = {read_id(record) for record in self._retrieve(ids, fields=False)}
             self._update(qdrant.UpdateOperation.upsert_points(points))
-            self._check_written([entry for i, entry in zip(ids, entries, strict=True) if i in existing])
+            self._check_written([entry for entry in entries if point_id(entry.chunk.chunk_id) in existing])
 
     def describe(self, entries: Sequence[Entry]) -> None:
         """Write the payloads of existing points and keep their vectors, with the vectors' checksums."""
@@ -213,8 +213,8 @@ class EdgeIndex:
         """Delete the document's points that are not in `keep`, after emptying them.
 
         Qdrant counts the words of a deleted point as long as its segment is open. Each edit of a page would
-        make the words of that page more common, and its lexical scores lower.
-        An empty point has no embedding key, so that a sync after an interruption writes it again.
+        make the words of that page more common, and its lexical scores lower. An empty point has no embedding
+        key, so that a sync after an interruption writes it again.
         """
         stale = qdrant.Filter(
             must=[match_field("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(keep))]

@@ -35,11 +35,12 @@ class FolderLock:
 
     def __init__(self, folder: Path, *, shared: bool = False) -> None:
         self._folder = folder
+        self._descriptor: int | None = None
         self._held: _HeldLock | None = None
         self._names_process = False
         """Whether the file has the name of this process."""
         access = os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT
-        self._descriptor: int | None = os.open(folder / LOCK_NAME, access, 0o666)
+        self._descriptor = os.open(folder / LOCK_NAME, access, 0o666)
         # Windows has no fcntl, and some file systems have no locks: there Qdrant's own lock remains.
         with suppress(ImportError, OSError):
             import fcntl
@@ -90,7 +91,7 @@ def _identify(status: os.stat_result) -> _HeldLock:
 
 
 def make_lock_error(folder: Path) -> IndexLocked:
-    """Say who has the index open, and what to do."""
+    """Return the error that names the process that has the index open, and says what to do."""
     holder, by_this_process = "", False
     with suppress(OSError):
         by_this_process = _identify((folder / LOCK_NAME).stat()) in _held_locks

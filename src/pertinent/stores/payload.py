@@ -71,10 +71,10 @@ def filter_conditions(filters: Filters) -> dict[str, str]:
 def matches_filters(chunk: Chunk, filters: Filters) -> bool:
     """Return whether a search with the filters may return the chunk."""
     return (
-        filters.document_id in (None, "", chunk.document_id)
+        (not filters.document_id or filters.document_id == chunk.document_id)
         and (not filters.section or filters.section in _headings(chunk.section))
         and (not filters.url or is_at_or_below(chunk.url, filters.url))
-        and filters.source_type in (None, "", chunk.source_type)
+        and (not filters.source_type or filters.source_type == chunk.source_type)
     )
 
 

@@ -20,14 +20,14 @@ def describe_mismatch(text: str, options: SearchOptions, answer: Answer) -> str:
 
 def _list_differences(text: str, options: SearchOptions, answer: Answer) -> list[str]:
     """Describe each difference. The request bypassed the cache, so a cached answer is one."""
-    # A collection without words answers `hybrid` by meaning alone, and notes it.
-    any_ranking = options.ranking is None or NO_LEXICAL in answer.notes
-    fields = {
+    fields: dict[str, tuple[object, object]] = {
         "query_text": (text, answer.query),
         "top_k": (options.top_k, answer.top_k),
         "similarity_threshold": (options.threshold, answer.threshold),
-        "ranking": (answer.ranking if any_ranking else options.ranking, answer.ranking),
     }
+    # A collection without words answers `hybrid` by meaning alone, and notes it.
+    if options.ranking is not None and NO_LEXICAL not in answer.notes:
+        fields["ranking"] = (options.ranking, answer.ranking)
     differences = [
         f"{name} is {_quote(actual)} instead of {_quote(requested)}"
         for name, (requested, actual) in fields.items()

@@ -124,11 +124,11 @@ def find_wrong_slices(pages: Iterable[PageView]) -> list[Chunk]:
     return [chunk for page in pages for chunk in page.chunks if not chunk.is_slice_of(page.text)]
 
 
-def describe_wrong_slices(pages: Iterable[PageView]) -> list[str]:
-    """Describe the chunks that are no slice of their page; those beyond a limit are only counted."""
+def describe_wrong_slices(chunks: Iterable[Chunk]) -> list[str]:
+    """Describe chunks that are no slice of their page; those beyond a limit are only counted."""
     lines = [
         f"chunk {chunk.chunk_id} of {chunk.url} is not what its page has at {chunk.start} to {chunk.end}"
-        for chunk in find_wrong_slices(pages)
+        for chunk in chunks
     ]
     return limit_lines(lines, MAX_MISMATCHES, "more such chunk")
 

@@ -12,6 +12,7 @@ from . import metrics
 from .criteria import Criteria
 from .golden.golden_set import GoldenQuery, GoldenSet, Label
 from .labels.resolve import ResolvedLabel, ResolvedQuery
+from .labels.votes import Judge, Vote
 from .statistics import half_width
 
 MAX_NAMED = 10
@@ -23,7 +24,7 @@ MAX_UNGROUPED = 3
 PRECISE = 0.1
 """An interval wider than this to either side leaves much open."""
 
-LabelFault = tuple[GoldenQuery, ResolvedLabel]
+FaultyLabel = tuple[GoldenQuery, ResolvedLabel]
 """A label that moved or was lost, with its query."""
 
 
@@ -58,7 +59,7 @@ def _query_ceiling(query: GoldenQuery, resolved: Mapping[str, ResolvedQuery]) ->
     return min(metrics.ceiling(resolved[query.id].text_grades, 5), query.top_k / 5)
 
 
-def list_label_faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[LabelFault]:
+def list_label_faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[FaultyLabel]:
     """List every label that moved or was lost, with its query; a label that several queries share, once."""
     seen: set[Label] = set()
     faults = []
@@ -83,9 +84,9 @@ def _note_label_faults(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery])
     return notes
 
 
-def _group_by_page(faults: Sequence[LabelFault]) -> list[list[LabelFault]]:
+def _group_by_page(faults: Sequence[FaultyLabel]) -> list[list[FaultyLabel]]:
     """Group the faults of a page if there are many, as when it is gone; others are groups of one."""
-    by_page: dict[str, list[LabelFault]] = defaultdict(list)
+    by_page: dict[str, list[FaultyLabel]] = defaultdict(list)
     for query, label in faults:
         by_page[_page_of(label.label)].append((query, label))
     groups = []
@@ -94,7 +95,7 @@ def _group_by_page(faults: Sequence[LabelFault]) -> list[list[LabelFault]]:
     return groups
 
 
-def _describe_faults(faults: Sequence[LabelFault]) -> str:
+def _describe_faults(faults: Sequence[FaultyLabel]) -> str:
     label = faults[0][1]
     names = [_name(query.id, fault.label.line) for query, fault in faults]
     if len(faults) == 1:
@@ -178,10 +179,11 @@ def _note_overridden_zeros(golden: GoldenSet, resolved: Mapping[str, ResolvedQue
     names = []
     for query in golden.queries:
         labels = [label for label in resolved[query.id].labels if label.chunk_ids]
+        strongest = _find_strongest_votes(label for label in labels if label.label.grade)
         names += [
             f"{zero.label.location} of {_name(query.id, zero.label.line)}"
             for zero in labels
-            if not zero.label.grade and _is_overridden(zero, labels)
+            if not zero.label.grade and _is_overridden(zero, strongest)
         ]
     if not names:
         return []
@@ -192,35 +194,41 @@ def _note_overridden_zeros(golden: GoldenSet, resolved: Mapping[str, ResolvedQue
     ]
 
 
-def _is_overridden(zero: ResolvedLabel, labels: Iterable[ResolvedLabel]) -> bool:
-    """Whether labels with a higher grade, by the same judge, count for all passages of a label."""
-    stronger = [
-        label
-        for label in labels
-        if label.label.grade and label.vote.judge == zero.vote.judge and label.vote > zero.vote
-    ]
-    return {chunk_id for label in stronger for chunk_id in label.chunk_ids}.issuperset(zero.chunk_ids)
+def _find_strongest_votes(labels: Iterable[ResolvedLabel]) -> dict[tuple[str, Judge], Vote]:
+    """Find the vote of each judge that counts on each passage."""
+    strongest: dict[tuple[str, Judge], Vote] = {}
+    for label in labels:
+        vote = label.vote
+        for chunk_id in label.chunk_ids:
+            key = chunk_id, vote.judge
+            strongest[key] = max(vote, strongest.get(key, vote))
+    return strongest
+
+
+def _is_overridden(zero: ResolvedLabel, strongest: Mapping[tuple[str, Judge], Vote]) -> bool:
+    """Whether stronger votes of the same judge count on all passages of a label."""
+    vote = zero.vote
+    return all(strongest.get((chunk_id, vote.judge), vote) > vote for chunk_id in zero.chunk_ids)
 
 
 def _note_whole_pages(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:
     """Name the labels that make every section of a page relevant: an anchor may have been forgotten."""
     if golden.unit == "page":
         return []
-    labels = {
-        label.label: query
-        for query in reversed(golden.queries)
-        for label in resolved[query.id].labels
-        if label.label.grade
-        and label.covered_sections > 1
-        and all(map(resolved[query.id].judgments.get, label.chunk_ids))
-    }
-    if not labels:
+    names: dict[Label, str] = {}
+    for query in golden.queries:
+        judgments = resolved[query.id].judgments
+        for label in resolved[query.id].labels:
+            covers_page = label.covered_sections > 1 and all(map(judgments.get, label.chunk_ids))
+            if label.label.grade and covers_page:
+                name = _name(query.id, label.label.line)
+                names.setdefault(label.label, f"{label.label.page or label.label.url} of {name}")
+    if not names:
         return []
-    names = [f"{label.page or label.url} of {_name(query.id, label.line)}" for label, query in labels.items()]
-    cover = format_count(len(labels), "label covers", "labels cover")
+    cover = format_count(len(names), "label covers", "labels cover")
     return [
         f"{cover} all sections of a page; if only a part of it answers the question, give an anchor or a "
-        f"quote: {format_list(names[::-1], MAX_NAMED)}"
+        f"quote: {format_list(list(names.values()), MAX_NAMED)}"
     ]
 
 

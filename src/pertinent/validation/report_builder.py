@@ -83,10 +83,11 @@ class ReportBuilder:
         results = [hit.chunk for case in self.cases for hit in case.outcome.results]
         damaged = _list_damaged_points(self.cases)
         mismatches = integrity.find_mismatches(results, self.pages)
+        wrong_slices = integrity.find_wrong_slices(self.pages)
         rates = (integrity.completeness(results), integrity.hash_rate(results))
         ceiling = preflight.precision_ceiling(self.golden, self.resolved, self.criteria)
         ranking = self._judge_ranking(ceiling)
-        further = self._judge_further(latency, rates, len(damaged), len(mismatches), audit)
+        further = self._judge_further(latency, rates, len(damaged), len(mismatches), len(wrong_slices), audit)
         faults = preflight.list_label_faults(self.golden, self.resolved)
         findings = VerdictInput(
             golden=self.golden,
@@ -120,7 +121,7 @@ class ReportBuilder:
                 *integrity.describe_damaged_points(damaged),
                 *integrity.describe_faults(results),
                 *limit_lines(mismatches, integrity.MAX_MISMATCHES, "more such result"),
-                *integrity.describe_wrong_slices(self.pages),
+                *integrity.describe_wrong_slices(wrong_slices),
                 *(audit or ()),
                 *list_issues(self.golden, self.cases, diagnoses, checks, latency),
             ],
@@ -166,9 +167,10 @@ class ReportBuilder:
         rates: tuple[float, float],
         damaged: int,
         mismatches: int,
+        wrong_slices: int,
         audit: list[str] | None,
     ) -> list[Criterion]:
-        """Judge metadata, hashes and latency; also damaged points, mismatches and the audit, if any."""
+        """Judge metadata, hashes and latency; also faults of points, results and chunks, and the audit."""
         required = self.criteria
         p95 = latency.p95 if latency else 0.0
         results = sum(len(case.outcome.results) for case in self.cases)
@@ -191,7 +193,7 @@ class ReportBuilder:
         if mismatches:
             detail = "results that differ from the pages that the pipeline lists"
             criteria.append(_judge_count("results unlike their page", mismatches, results, detail))
-        if wrong_slices := len(integrity.find_wrong_slices(self.pages)):
+        if wrong_slices:
             detail = "listed chunks with another text than their page has at their span"
             criteria.append(_judge_count("chunks unlike their page", wrong_slices, chunks, detail))
         if audit is not None:

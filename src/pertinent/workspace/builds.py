@@ -42,7 +42,7 @@ class IndexBuilds:
             self.builds.use(current.build)
 
     def open(self, fingerprint: Fingerprint) -> VectorIndex:
-        """Open the build of the fingerprint, for a writer as soon as no other process has it open."""
+        """Open the build of the fingerprint; a writer waits until no other process has it open."""
         opened = self.previous.pop(fingerprint.build, None)
         while opened is None:
             try:

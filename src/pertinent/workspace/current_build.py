@@ -1,4 +1,4 @@
-"""Follow an index that another process rebuilds: its old build may be deleted while it is open here."""
+"""Follow an index that another process rebuilds, and whose old build it may delete while it is open here."""
 
 from __future__ import annotations
 

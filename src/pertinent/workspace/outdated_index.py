@@ -28,7 +28,7 @@ def check_commits(index: VectorIndex, fingerprint: Fingerprint, catalog: Catalog
 
 
 def _has_last_commit(index: VectorIndex, catalog: Catalog) -> bool:
-    # The catalog first: while it is at this commit, the index has it recorded.
+    # The catalog is read first: the index has recorded a commit before the catalog makes it.
     last, announced = catalog.commits()
     recorded = index.commits()
     if not recorded:

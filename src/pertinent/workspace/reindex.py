@@ -117,9 +117,9 @@ def rollback(workspace: Workspace) -> Fingerprint:
 
 def _had_all_commits(previous: VectorIndex, current: VectorIndex) -> bool:
     """Whether nothing was synced since the previous build was replaced by the current one."""
-    # A build's record begins with the last commit before it was activated, until a sync replaces the record.
-    last, first = previous.commits()[-1:], current.commits()[:1]
-    return bool(last) and last == first
+    # Until the next sync, the current build's record begins with the last commit before its activation.
+    last_of_previous, first_of_current = previous.commits()[-1:], current.commits()[:1]
+    return bool(last_of_previous) and last_of_previous == first_of_current
 
 
 def drop_previous(workspace: Workspace) -> int | None:

@@ -359,7 +359,7 @@ class Workspace:
             self.builds.remove(number)
 
     def open_current_build(self) -> tuple[Fingerprint, VectorIndex | None]:
-        """Open the build in use, so that no other process can write to it; None if it can't be used."""
+        """Return the fingerprint of the build in use, and open the build, if it can be used."""
         with self._opening:
             old = self.catalog().fingerprint()
             assert old is not None  # noqa: S101 - `require` checked it

@@ -17,9 +17,9 @@ from pertinent.testing.pages import page
 from pertinent.types import Page
 from pertinent.validation.golden.golden_set import GoldenQuery, GoldenSet, Label, Unit
 from pertinent.validation.labels.pinning import label_chunk
-from pertinent.validation.labels.quotes import TextSpan
+from pertinent.validation.labels.quotes import SortedBounds, TextSpan
 from pertinent.validation.labels.resolve import resolve_labels
-from pertinent.validation.target import PageView
+from pertinent.validation.target import PageSection, PageView
 
 from .pages import (
     BOOK,
@@ -221,6 +221,18 @@ class TestQuotes:
         assert resolve_label(BOOK, unit="page", page="docs/nodes.md", quote="Starting").status == "exact"
 
 
+SPANS = st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda span: (span[0], sum(span)))
+
+
+@given(sections=st.lists(SPANS, max_size=6), span=SPANS)
+def test_sorted_bounds_count_the_spans_that_share_a_character(
+    sections: list[tuple[int, int]], span: tuple[int, int]
+) -> None:
+    bounds = SortedBounds([PageSection("", "", start, end) for start, end in sections])
+    shared = [set(range(*section)) & set(range(*span)) for section in sections]
+    assert bounds.count_overlaps(TextSpan("page", *span)) == sum(map(bool, shared))
+
+
 class TestRepeatedText:
     def test_every_span_of_a_repeated_quote_counts(self) -> None:
         query = resolve_query(BOOK, Label(page="docs/nodes.md", quote=REPEATED, grade=1))
@@ -270,6 +282,14 @@ class TestChangedText:
         quote = "The controller manager loads each controller. … Then it is over."
         label = resolve_label([book], page="docs/x.md", quote=quote)
         assert (label.status, text_at(label, book)) == ("relocated", book.text)
+
+    def test_edited_end_counts_after_the_text_that_a_quote_may_leave_out(self) -> None:
+        end = "Then the manager unloads every controller, and the arm of the robot comes to rest. " * 2
+        book = view_text(f"The manager loads all controllers. {'Much happens. ' * 135}{end.strip()}")
+        quote = f"The manager loads all controllers. … {end.replace('every', 'each').strip()}"
+        label = resolve_label([book], page="docs/x.md", quote=quote)
+        assert label.status == "relocated"
+        assert text_at(label, book).startswith(book.text[:-10])
 
     @pytest.mark.parametrize(
         "quote",

@@ -57,7 +57,7 @@ _STRICT_EXPORT = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-# In MDX no paragraph begins with the word; still, what reads like a sentence is kept as text.
+# In MDX no paragraph begins with `export`; still, what reads like a sentence is kept as text.
 _EXPORT = re.compile(
     rf"""
     {_STRICT_EXPORT.pattern}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _MAY_BE_MARK = re.compile(r"^(?:import|export)\s|<[A-Z]|\{/\*", re.MULTILINE)
-"""Finds each mark, and others; a text without a match need not be parsed."""
+"""Matches every mark, and more: only a text with a match is parsed."""
 
 
 def looks_like_mdx(text: str) -> bool:
@@ -32,10 +32,10 @@ def looks_like_mdx(text: str) -> bool:
     env: dict[str, Any] = {}
     parser = markdown_parser(mdx=True, may_be_markdown=True)
     tokens = parse_parts(parser, text) if is_divisible(text) else parser.parse(text, env)
-    return any(map(_is_mark, _iterate_marks(tokens))) or bool(env.get("has_esm"))
+    return any(map(_is_mark, _iterate_constructs(tokens))) or bool(env.get("has_esm"))
 
 
-def _iterate_marks(tokens: Iterable[Token]) -> Iterator[Token]:
+def _iterate_constructs(tokens: Iterable[Token]) -> Iterator[Token]:
     """Yield the tags that begin a block, and all expressions."""
     for token in tokens:
         if token.type in ("tag", "expression"):

@@ -99,10 +99,10 @@ class LinkBoundary:
     def list_skipped(self) -> list[Skipped]:
         """Name the links that were not followed, and the docs folders that were not read."""
         topmost = [path for path in self._skipped if self._skipped.isdisjoint(map(str, Path(path).parents))]
-        advice = "; --follow-links reads them"
+        follow = "; --follow-links reads them"
         groups = (
-            ("links that lead outside the source folder", topmost, advice),
-            ("docs folders that the config names outside the project", self._skipped_docs, advice),
+            ("links that lead outside the source folder", topmost, follow),
+            ("docs folders that the config names outside the project", self._skipped_docs, follow),
             ("links to folders that are read under their own path", self._repeated, ""),
         )
         return [

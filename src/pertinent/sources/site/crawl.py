@@ -295,7 +295,7 @@ class Crawl:
         limit = self._limits.failures
         if self._failures_in_a_row >= limit:
             if not self._site_answers():
-                self._cache.abandon_crawl()
+                self._cache.prevent_resuming()
                 raise _CrawlEnded(f"the site no longer answers: {limit} pages in a row failed")
             self._failures_in_a_row = 0
 

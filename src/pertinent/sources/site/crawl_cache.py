@@ -145,13 +145,10 @@ class CrawlCache:
                 (self._source, self._source),
             )
             self._database.commit()
-        self._clear_start_time()
+        self.prevent_resuming()
 
-    def abandon_crawl(self) -> None:
-        """Let the next crawl ask for all pages again, instead of resuming this one."""
-        self._clear_start_time()
-
-    def _clear_start_time(self) -> None:
+    def prevent_resuming(self) -> None:
+        """Let the next crawl request all pages again, instead of resuming this one."""
         with self._translate_errors():
             self._database.execute("update crawls set started_at = null where source = ?", (self._source,))
             self._database.commit()

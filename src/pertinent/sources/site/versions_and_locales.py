@@ -27,7 +27,7 @@ UrlPath = tuple[str, ...]
 MIN_SHARED_PAGES = 3
 """How many pages two versions must share for a decision, before all pages that links lead to are known."""
 _SEARCH_GROWTH = 0.1
-"""By which share the number of linked pages must grow before versions are searched again."""
+"""The share by which the number of linked pages must grow before versions are searched again."""
 MAX_DEPTH = 4
 """How many steps below the start a version or a language may be."""
 

@@ -32,7 +32,7 @@ class SqlCatalog:
     """`ports.Catalog` on SQLAlchemy Core; safe to call from many threads."""
 
     def __init__(self, engine: sa.Engine, *, is_own: bool) -> None:
-        """Take an engine whose database is migrated, or another pipeline's; `open` makes one from a URL."""
+        """Take an engine whose database is migrated (`is_own`), or that of another pipeline."""
         self._engine, self._is_own = engine, is_own
         self._reader, self._writer = database.reading_engine(engine), database.writing_engine(engine)
         dialect = engine.dialect.name
@@ -369,7 +369,7 @@ class SqlCatalog:
             database.check_file(self._engine)
 
     def close(self) -> None:
-        """Close all connections; move the commits of a process that was killed into our own SQLite file."""
+        """Close all connections, and merge the log that a killed process may have left beside our file."""
         if self._is_own:
             with suppress(CatalogFailure), self._translate_errors():
                 database.merge_write_ahead_log(self._reader, "PASSIVE")

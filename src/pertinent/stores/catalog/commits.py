@@ -18,7 +18,7 @@ NO_COMMITS = CommitIds("", ())
 
 
 def parse_row(rows: Sequence[Any]) -> CommitIds:
-    """Read the ids from the row. A damaged row gives an id that no index has."""
+    """Read the ids from the row, if there is one. A damaged row gives an id that no index has."""
     if not rows:
         return NO_COMMITS
     try:
@@ -29,5 +29,5 @@ def parse_row(rows: Sequence[Any]) -> CommitIds:
 
 
 def make_row(commits: CommitIds) -> dict[str, str]:
-    """Return the row."""
+    """Return the row that stores the ids."""
     return {"key": KEY, "value": json.dumps([commits.last, *commits.announced[-MAX_ANNOUNCED:]])}

@@ -37,7 +37,7 @@ class ApiRequest(Generic[Result]):
     statuses: frozenset[int] = frozenset({SUCCESS})
     """The statuses whose body is a result."""
     can_be_not_found: bool = False
-    """Whether a 404 says that a resource does not exist; otherwise it says that the address is wrong."""
+    """Whether a 404 means that the resource does not exist, and not that the address is wrong."""
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of httpx's `request`."""

@@ -22,8 +22,8 @@ MAX_STORED = 8
 class AuditQueue:
     """Audits the stored data of a workspace, in a thread of its own.
 
-    One audit runs and one waits at most: a further request gets the waiting one. It never gets the running
-    one, which may have read the stores before the last change.
+    At most one audit runs and one waits. A further request gets the waiting one, not the running one, which
+    may have read the stores before the last change.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -60,7 +60,7 @@ class AuditQueue:
         if audit is None:
             raise NotFound(f"no audit has the id {audit_id!r}: the service was restarted, or ran newer ones")
         future = asyncio.wrap_future(audit)
-        # Nobody may be left to await it; its exception is read here, or asyncio would log it.
+        # If no request awaits the future any more, asyncio would log an exception that was not read.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         await asyncio.wait([future], timeout=self._wait_seconds)
         return future.result() if future.done() else None

@@ -66,7 +66,7 @@ class QueryBatcher:
         return await query.answer
 
     def _run_batch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Answer a batch; with queries left, queue the next one behind the other work of the pool."""
+        """Answer a batch; if queries are left, queue the next batch behind the other work of the pool."""
         if batch := self._next_batch():
             loop.call_soon_threadsafe(_deliver, batch, self._answer(batch))
         if not self._release_if_idle():

@@ -170,7 +170,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Receive a part of the body; one that goes on and on ends the connection."""
+        """Receive a part of the body; a body that is too long ends the connection."""
         self._head_size = max(0, self._head_size - len(body))
         self._body_size += len(body)
         if self._body_size > BODY_BYTES:

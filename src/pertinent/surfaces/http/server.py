@@ -132,16 +132,17 @@ def _index_first(
     announce: Callable[[str], None],
 ) -> None:
     """Index the watched source, unless the index can be served while another process writes to it."""
-    if writer := _find_writer_beside_service(workspace):
+    if writer := _find_tolerable_writer(workspace):
         announce(f"{writer} is writing to this index: it is served as it is, and {watch} is indexed later")
         return
     log_sync(log, watch, sync(progress=_WaitNotices(announce)))
 
 
-def _find_writer_beside_service(workspace: Workspace) -> str | None:
-    """Return who is writing to an index that can be served meanwhile; None if nobody is, or it can't be.
+def _find_tolerable_writer(workspace: Workspace) -> str | None:
+    """Return the process that is writing to an index that can be served meanwhile; None without one.
 
-    An embedded index has one owner. An index with other settings may be rebuilt with the present ones.
+    An embedded index can't be, since only one process can open it. Neither can an index that does not open
+    with these settings: the other process may be rebuilding it with them.
     """
     if workspace.settings.qdrant_url is None or not workspace.has_pages():
         return None

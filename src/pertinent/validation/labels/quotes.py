@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -22,9 +22,9 @@ MIN_SIMILAR_LENGTH = 20
 MAX_LEFT_OUT = 2000
 """How many characters a quote may leave out, in one section, if the length of the passage is unknown."""
 MAX_GROWTH = 1.5
-"""By which factor a passage may grow in an edit."""
+"""The factor by which a passage may grow in an edit."""
 MIN_ALLOWED_GROWTH = 100
-"""By how many characters a short passage may grow, if that is more."""
+"""The number of characters by which a short passage may grow, if that is more."""
 
 _ELLIPSIS = re.compile(r"(?:^| )(?:…|\.\.\.)(?= |$)")
 _GAP = re.compile(r"\s{2,}")
@@ -38,9 +38,21 @@ class TextSpan(NamedTuple):
     start: int
     end: int
 
-    def overlaps(self, span: Chunk | PageSection | TextSpan) -> bool:
+    def overlaps(self, span: Chunk | TextSpan) -> bool:
         """Whether both spans, which must be on the same page, share a character."""
         return max(self.start, span.start) < min(self.end, span.end)
+
+
+class SortedBounds:
+    """Counts which of many spans overlap another one, in logarithmic time."""
+
+    def __init__(self, spans: Sequence[Chunk] | Sequence[PageSection]) -> None:
+        self._starts = sorted(span.start for span in spans)
+        self._ends = sorted(span.end for span in spans)
+
+    def count_overlaps(self, span: TextSpan) -> int:
+        """Count the spans that begin before the end of this one, without those that end before its start."""
+        return bisect_left(self._starts, span.end) - bisect_right(self._ends, span.start)
 
 
 class IndexedPage:
@@ -51,6 +63,7 @@ class IndexedPage:
         self.name = page.source_path or page.url
         self._unit = unit
         self._chunks_by_span: dict[TextSpan, list[Chunk]] = {}
+        self._chunk_bounds, self._section_bounds = SortedBounds(page.chunks), SortedBounds(page.sections)
 
     @cached_property
     def plain(self) -> str:
@@ -90,7 +103,7 @@ class IndexedPage:
 
     def is_findable(self, span: TextSpan) -> bool:
         """Whether a search could find a span: a heading alone is in no chunk."""
-        return self._unit == "page" or any(map(span.overlaps, self.page.chunks))
+        return self._unit == "page" or self._chunk_bounds.count_overlaps(span) > 0
 
     def find_reading(self, reading: Reading, length: int | None = None) -> list[TextSpan]:
         """Find a reading of a quote, in headings too; `length` is that of the labelled passage, if known."""
@@ -111,8 +124,8 @@ class IndexedPage:
         *_, reading = readings_of(quote)
         matches: list[tuple[int, int]] = []
         for part in reading.parts:
-            offset = matches[-1][1] if matches else 0
-            match = _find_similar_part(part, self.folded[: _search_end(matches, length)], offset)
+            offset, end = matches[-1][1] if matches else 0, _search_end(matches, part, length)
+            match = _find_similar_part(part, self.folded[:end], offset)
             if match is None:
                 return []
             matches.append(match)
@@ -129,7 +142,7 @@ class IndexedPage:
         found_length = span.end - span.start
         if length is not None:
             return found_length <= _max_edited_length(length)
-        sections = sum(map(span.overlaps, self.page.sections))
+        sections = self._section_bounds.count_overlaps(span)
         return sections <= 1 and found_length - sum(map(len, reading.parts)) <= MAX_LEFT_OUT
 
     def find_sections(self, anchor: str) -> list[TextSpan]:
@@ -166,12 +179,12 @@ def fold_text(text: str) -> str:
     return "".join(lower if len(lower := letter.casefold()) == 1 else letter for letter in plain)
 
 
-def _search_end(matches: Sequence[tuple[int, int]], length: int | None) -> int | None:
+def _search_end(matches: Sequence[tuple[int, int]], part: str, length: int | None) -> int | None:
     """Return where the search for the next part of a quote ends; None is the end of the text."""
     if not matches:
         return None
     if length is None:
-        return matches[-1][1] + MAX_LEFT_OUT
+        return matches[-1][1] + MAX_LEFT_OUT + len(part)
     return matches[0][0] + _max_edited_length(length)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -364,7 +365,7 @@ def find_wrong_vectors(stored: Inventory, index: IndexReader, embedder: Embedder
     Only this detects a point whose recorded key is right and whose vector is not.
     """
     chunks = sorted(_find_intact(stored), key=lambda chunk: chunk.chunk_id)
-    sample = chunks[:: max(1, len(chunks) // EMBEDDED_SAMPLE)][:EMBEDDED_SAMPLE]
+    sample = chunks[:: math.ceil(len(chunks) / EMBEDDED_SAMPLE) or 1]
     vectors = index.vectors([point_id(chunk.chunk_id) for chunk in sample])
     embeddings = embedder.embed_documents([*map(stored.embedded_text, sample)])
     wrong = [

@@ -5,6 +5,7 @@ The graph of vectors, the 8-bit vectors or the word lists may be damaged althoug
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -42,7 +43,7 @@ def find_unfindable_chunks(stored: Inventory, index: VectorIndex, lexical: str) 
         lexical: How the index weights words; those of another version are not searched for.
     """
     names = sorted(stored.in_index.keys() & stored.in_catalog.keys())
-    sample = [stored.in_index[name] for name in names[:: max(1, len(names) // SAMPLE_SIZE)][:SAMPLE_SIZE]]
+    sample = [stored.in_index[name] for name in names[:: math.ceil(len(names) / SAMPLE_SIZE) or 1]]
     bm25 = Bm25.from_settings(lexical)
     by_words = _test_word_searches(stored, sample, index, bm25) if bm25.settings == lexical else iter(())
     return [

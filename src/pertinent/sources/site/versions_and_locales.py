@@ -133,7 +133,7 @@ class Editions:
         version_name = "next" if version == "current" else version
         for depth, step in enumerate(path[:MAX_DEPTH]):
             prefix, twin = path[: depth + 1], path[:depth] + path[depth + 1 :]
-            if version_name == step:
+            if step and step == version_name:
                 if twin in self._listed or self._declared.get(twin, version_name) != version_name:
                     self._editions.setdefault(prefix, Edition("version", step))
                 else:

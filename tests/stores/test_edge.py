@@ -270,7 +270,7 @@ def test_files_that_are_read_before_opening_exist(tmp_path: Path, monkeypatch: p
 
 
 # The lists of words are empty here; tests/stores/test_damaged_files.py has some.
-@pytest.mark.parametrize("name", edge_checksums._WRITTEN_ONCE[:2])
+@pytest.mark.parametrize("name", edge_checksums._WRITTEN_ONCE[:3])
 def test_damaged_file_of_a_segment_is_named_when_the_index_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -289,6 +289,23 @@ def test_damaged_file_of_a_segment_is_named_when_the_index_is_opened(
     file.write_bytes(content)
     with pytest.raises(IndexFailure, match=rf"{file.name} does not match .* `pertinent reindex`"):
         EdgeIndex.open(tmp_path, 128)
+
+
+@pytest.mark.parametrize("byte", [2, 3])
+def test_impossible_number_of_a_point_is_named_when_the_index_is_opened(tmp_path: Path, byte: int) -> None:
+    """The engine would take gigabytes and minutes, or end the process."""
+    opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    written = fill(opened)
+    opened.delete_stale_points(written[0].chunk.document_id, keep=[])
+    fill(opened)
+    opened.close()
+    (log,) = tmp_path.glob("segments/*/mutable_id_tracker.mappings")
+    content = bytearray(log.read_bytes())
+    content[-4 + byte] ^= 0x10
+    EdgeIndex.open(tmp_path, EMBEDDER.dimension).close()
+    log.write_bytes(content)
+    with pytest.raises(IndexFailure, match=r"impossible number of a point.* `pertinent reindex`"):
+        EdgeIndex.open(tmp_path, EMBEDDER.dimension)
 
 
 def test_panic_of_the_engine_is_an_index_failure(tmp_path: Path) -> None:

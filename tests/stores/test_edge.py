@@ -139,6 +139,37 @@ def test_index_cannot_be_opened_twice(tmp_path: Path) -> None:
     opened.close()
 
 
+# A process opens an index; one that is forked from it writes, then the first one does.
+FORKS = """
+import os, sys
+from pathlib import Path
+from pertinent.stores.edge import EdgeIndex
+from pertinent.testing.index_suite import EMBEDDER, fill
+
+opened = EdgeIndex.open(Path(sys.argv[1]), EMBEDDER.dimension)
+written = fill(opened)
+if (child := os.fork()) == 0:
+    print(opened.count(), flush=True)
+    fill(opened, written[:1])
+os.waitpid(child, 0)
+fill(opened, written[:1])
+print(Path(sys.argv[1], "pertinent.lock").read_text())
+opened.close()
+"""
+
+
+def test_forked_process_can_read_but_not_write(tmp_path: Path) -> None:
+    """Both would have the lock, and each would overwrite the points of the other."""
+    command = [sys.executable, "-c", FORKS, str(tmp_path)]
+    parent = subprocess.run(command, capture_output=True, text=True, check=True)
+    count, holder = parent.stdout.splitlines()
+    assert "opened before this process was forked" in parent.stderr
+    assert holder.startswith("process ")
+    reopened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    assert reopened.count() == int(count)
+    reopened.close()
+
+
 def test_refused_process_changes_no_file_of_the_index(tmp_path: Path) -> None:
     """Qdrant would merge the journals of the files before it finds them locked, and break the next write."""
     folder = tmp_path / "index"

@@ -139,6 +139,37 @@ def test_index_cannot_be_opened_twice(tmp_path: Path) -> None:
     opened.close()
 
 
+# A process opens an index; one that is forked from it writes, then the first one does.
+FORKS = """
+import os, sys
+from pathlib import Path
+from pertinent.stores.edge import EdgeIndex
+from pertinent.testing.index_suite import EMBEDDER, fill
+
+opened = EdgeIndex.open(Path(sys.argv[1]), EMBEDDER.dimension)
+written = fill(opened)
+if (child := os.fork()) == 0:
+    print(opened.count(), flush=True)
+    fill(opened, written[:1])
+os.waitpid(child, 0)
+fill(opened, written[:1])
+print(Path(sys.argv[1], "pertinent.lock").read_text())
+opened.close()
+"""
+
+
+def test_forked_process_can_read_but_not_write(tmp_path: Path) -> None:
+    """Both would have the lock, and each would overwrite the points of the other."""
+    command = [sys.executable, "-c", FORKS, str(tmp_path)]
+    parent = subprocess.run(command, capture_output=True, text=True, check=True)
+    count, holder = parent.stdout.splitlines()
+    assert "opened before this process was forked" in parent.stderr
+    assert holder.startswith("process ")
+    reopened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    assert reopened.count() == int(count)
+    reopened.close()
+
+
 def test_refused_process_changes_no_file_of_the_index(tmp_path: Path) -> None:
     """Qdrant would merge the journals of the files before it finds them locked, and break the next write."""
     folder = tmp_path / "index"
@@ -270,7 +301,7 @@ def test_files_that_are_read_before_opening_exist(tmp_path: Path, monkeypatch: p
 
 
 # The lists of words are empty here; tests/stores/test_damaged_files.py has some.
-@pytest.mark.parametrize("name", edge_checksums._WRITTEN_ONCE[:2])
+@pytest.mark.parametrize("name", edge_checksums._WRITTEN_ONCE[:3])
 def test_damaged_file_of_a_segment_is_named_when_the_index_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -289,6 +320,23 @@ def test_damaged_file_of_a_segment_is_named_when_the_index_is_opened(
     file.write_bytes(content)
     with pytest.raises(IndexFailure, match=rf"{file.name} does not match .* `pertinent reindex`"):
         EdgeIndex.open(tmp_path, 128)
+
+
+@pytest.mark.parametrize("byte", [2, 3])
+def test_impossible_number_of_a_point_is_named_when_the_index_is_opened(tmp_path: Path, byte: int) -> None:
+    """The engine would take gigabytes and minutes, or end the process."""
+    opened = EdgeIndex.open(tmp_path, EMBEDDER.dimension)
+    written = fill(opened)
+    opened.delete_stale_points(written[0].chunk.document_id, keep=[])
+    fill(opened)
+    opened.close()
+    (log,) = tmp_path.glob("segments/*/mutable_id_tracker.mappings")
+    content = bytearray(log.read_bytes())
+    content[-4 + byte] ^= 0x10
+    EdgeIndex.open(tmp_path, EMBEDDER.dimension).close()
+    log.write_bytes(content)
+    with pytest.raises(IndexFailure, match=r"impossible number of a point.* `pertinent reindex`"):
+        EdgeIndex.open(tmp_path, EMBEDDER.dimension)
 
 
 def test_panic_of_the_engine_is_an_index_failure(tmp_path: Path) -> None:

@@ -274,6 +274,11 @@ class EdgeIndex:
     def _require_writable(self) -> None:
         if self._copy_resources is not None:
             raise IndexFailure(f"the index in {self._folder} can't be written: make the folder writable")
+        if self._lock.is_inherited:
+            raise IndexFailure(
+                f"the index in {self._folder} was opened before this process was forked, and only the "
+                "process that opened it can write to it: index there, or open it after the fork"
+            )
 
     def scan(self) -> Iterator[StoredPoint]:
         """Yield every point."""

@@ -57,6 +57,14 @@ class FolderLock:
         self._held = _identify(os.fstat(self._descriptor))
         _held_locks.append(self._held)
 
+    @property
+    def is_inherited(self) -> bool:
+        """Whether another process took the lock, and this one was forked from it.
+
+        The system lets both use it, but the engine of each would overwrite what the other has written.
+        """
+        return self._held is not None and self._held[0] != os.getpid()
+
     def check_folder(self) -> None:
         """Raise IndexFailure if the folder was moved, deleted or replaced while this process has it open.
 
@@ -74,7 +82,7 @@ class FolderLock:
     def close(self) -> None:
         """Release the lock."""
         if self._descriptor is not None:
-            if self._names_process:
+            if self._names_process and not self.is_inherited:
                 # The next process that locks the folder may be unable to write its own name.
                 with suppress(OSError):
                     os.ftruncate(self._descriptor, 0)

@@ -446,16 +446,24 @@ def test_baseline_without_a_common_query_is_refused_before_the_run(run: Run) -> 
     assert len(list(Path("validation_results").glob("report_*.json"))) == 1
 
 
-def test_validate_keeps_the_report_if_the_baseline_has_nothing_to_compare(run: Run) -> None:
-    """The only query in common has no answer left: its label is lost."""
+def test_validate_gives_no_verdict_if_the_baseline_has_nothing_to_compare(run: Run) -> None:
+    """The only query in common has no answer left: its label is lost. No output may say PASS."""
     write_golden(queries=QUERIES[:1], criteria=LENIENT)
-    run("validate")
+    run("validate", exits=0)
     (before,) = Path("validation_results").glob("report_*.json")
     lost = {**QUERIES[0], "labels": [{"page": "docs/gone.md", "grade": 1}]}
-    write_golden(queries=[lost], criteria=LENIENT | {"lost_labels": 1})
-    result = run("validate", "--baseline", str(before), exits=2)
-    assert "--baseline: there is nothing to compare" in result.stderr
-    assert len(list(Path("validation_results").glob("report_*.json"))) == 2
+    added = {"id": "new", "text": "which angle may a joint have", "labels": LIMITS}
+    write_golden(queries=[lost, added], criteria=LENIENT | {"lost_labels": 1})
+    run("validate", exits=0)
+    outputs = ("--junit", "out.xml", "--markdown", "out.md")
+    result = run("validate", "--baseline", str(before), *outputs, exits=2)
+    message = "INVALID the baseline can't be compared: there is nothing to compare"
+    assert " ".join(result.stdout.split()).startswith(message)
+    report = json.loads(newest_report().read_text())
+    assert report["verdict"] == "INVALID"
+    assert [row["passed"] for row in report["criteria"] if row["name"] == "baseline"] == [None]
+    assert 'errors="1"' in Path("out.xml").read_text(encoding="utf-8")
+    assert "INVALID" in Path("out.md").read_text(encoding="utf-8")
 
 
 def test_validate_reports_a_golden_set_whose_name_is_not_utf_8(run: Run) -> None:

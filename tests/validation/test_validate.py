@@ -398,6 +398,20 @@ def test_concurrency_check_finds_other_results_than_alone(pipeline: LocalPipelin
     assert any("results differ from those of a single query" in line for line in concurrency.detail)
 
 
+def test_report_that_cant_be_written_leaves_no_file(
+    judged: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = judged()
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    with pytest.raises(InvalidInput, match="No space left"):
+        report_files.save_report(report, tmp_path / "reports")
+    assert not list((tmp_path / "reports").iterdir())
+
+
 def test_report_is_named_by_its_time_and_round_trips(judged: Judge, tmp_path: Path) -> None:
     report = judged()
     first = report_files.save_report(report, tmp_path / "validation_results")

@@ -41,7 +41,11 @@ def save_report(report: ValidationReport, folder: str | os.PathLike[str]) -> Pat
                 path.touch(exist_ok=False)
             except FileExistsError:
                 continue
-            write_atomically(path, text, field="output")
+            try:
+                write_atomically(path, text, field="output")
+            except InvalidInput:
+                path.unlink(missing_ok=True)  # it is empty
+                raise
             return path
     except OSError as error:
         raise InvalidInput("output", f"can't write to {folder}: {error.strerror or error}") from error

@@ -258,6 +258,7 @@ def count_on_topic(outcome: QueryOutcome) -> int:
     terms = outcome.query.expected_criteria.terms
     if not terms:
         return 0
-    pattern = re.compile("|".join(rf"(?<!\w){re.escape(term)}(?!\w)" for term in terms), re.IGNORECASE)
-    texts = [f"{hit.chunk.breadcrumb}\n{hit.chunk.text}" for hit in outcome.results[:TOP]]
+    # With re.IGNORECASE, or the borders inside of each alternative, this would take a hundred times as long.
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(term.casefold()) for term in terms)})(?!\w)")
+    texts = [f"{hit.chunk.breadcrumb}\n{hit.chunk.text}".casefold() for hit in outcome.results[:TOP]]
     return sum(pattern.search(text) is not None for text in texts)

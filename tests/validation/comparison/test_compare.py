@@ -187,7 +187,7 @@ def test_queries_are_paired_in_any_order() -> None:
     ("cases", "n"),
     [
         ([case("a"), case("none", 0.0, answerable=False), case("odd", 0.0, query_type="edge")], 1),
-        ([case("a"), case("without labels in both", 0.0, relevant=0)], 2),
+        ([case("a"), case("without labels in both", 0.0, relevant=0)], 1),
     ],
 )
 def test_answerable_queries_that_are_no_edge_cases_count(cases: list[TestCase], n: int) -> None:
@@ -208,6 +208,16 @@ def test_query_with_lost_labels_is_left_out_and_named() -> None:
     assert comparison.unpaired == ["b"]
     assert comparison.n == 1
     assert comparison.changes[0].verdict == "no change"
+    assert any("lost" in note and "b" in note for note in comparison.notes)
+
+
+def test_query_without_a_valid_label_in_both_runs_is_left_out_and_named() -> None:
+    """It counts in neither mean of the reports; as a tie it would hide a part of a loss."""
+    unjudged = case("b", 0.0, relevant=0, status="failed")
+    comparison = compare_reports(report([case("a", 0.8), unjudged]), report([case("a", 0.6), unjudged]))
+    assert comparison.unpaired == ["b"]
+    assert comparison.n == 1
+    assert comparison.changes[0].difference == pytest.approx(-0.2)
     assert any("lost" in note and "b" in note for note in comparison.notes)
 
 

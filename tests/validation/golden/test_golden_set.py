@@ -196,7 +196,7 @@ class TestErrors:
             ("just words", "is not a golden set"),
             ("queries: []", "has no queries; to start one"),
             ("queries: a", "queries: must be a list"),
-            ("? [a]\n: b\n", "unhashable key"),
+            ("? [a]\n: b\n", "a key must be text"),
             ("queries: " + "[" * 200_000, "nested more than 100 deep"),
             ("- " * 100_000, "nested more than 100 deep"),
             ("queries: " + "{a: " * 100_000, "nested more than 100 deep"),
@@ -295,6 +295,19 @@ class TestAliases:
         rows = "\n".join(f"- {{id: q{number}, text: x, labels: *all}}" for number in range(3000))
         content = f"note: [&one {{page: p, grade: 1}}, &all [{many}]]\nqueries:\n{rows}\n"
         assert "aliases expand to more than" in error_of(content)
+
+    def test_aliases_may_not_expand_out_of_proportion_to_the_file(self) -> None:
+        many = ", ".join(["a.md"] * 1000)
+        rows = "\n".join(f"- {{id: q{number}, text: x, labels: *all}}" for number in range(1000))
+        content = f"queries:\n- {{text: x, labels: &all [{many}]}}\n{rows}\n"
+        assert "aliases expand to more than" in error_of(content)
+
+    @pytest.mark.parametrize("value", ["x", ""])
+    def test_nested_keys_are_refused_where_they_are(self, value: str) -> None:
+        """To describe such a key, each key in it would be described again."""
+        lines = ["x0: &x0 {k: v}"]
+        lines += [f"x{level}: &x{level} {{? *x{level - 1} : {value}}}" for level in range(1, 500)]
+        assert "line 1, column 5: a key must be text" in error_of("\n".join([*lines, GOOD]))
 
     def test_alias_of_itself_is_refused(self) -> None:
         assert "query 1: must be an object with named fields" in error_of("queries: &a [*a]")

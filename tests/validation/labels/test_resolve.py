@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -303,6 +304,16 @@ class TestChangedText:
         label = resolve_label(BOOK, page="docs/nodes.md", quote=quote)
         assert label.status == "lost"
         assert label.detail == "its text is neither on docs/nodes.md nor on any other page"
+
+    def test_long_text_is_found_only_if_it_has_not_changed(self) -> None:
+        """The time of a search for similar text grows with the cube of its length."""
+        long = " ".join(f"sentence {number} of a long passage" for number in range(700))
+        book = view_text(f"{long}.")
+        assert resolve_label([book], page="docs/x.md", quote=long).status == "exact"
+        started = time.process_time()
+        edited = long.replace("sentence 350", "phrase 350")
+        assert resolve_label([book], page="docs/x.md", quote=edited).status == "lost"
+        assert time.process_time() - started < 1
 
     def test_short_end_of_the_page_is_not_similar(self) -> None:
         book = view_text("We begin here. The end")

@@ -174,10 +174,15 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
 
     Exit codes: 0 PASS; 1 FAIL; 2 invalid input, or INVALID: no verdict is possible,
     because labels are lost or too few for the criteria, the criteria require
-    nothing, the baseline has too few queries, the service runs another search, a
-    sync is not complete, or a store is down.
+    nothing, the baseline can't be compared or has too few queries, the service runs
+    another search, a sync is not complete, or a store is down.
     """
-    from ...validation.comparison.compare import add_baseline_criterion, compare_reports, find_regressions
+    from ...validation.comparison.compare import (
+        add_baseline_criterion,
+        add_incomparable_baseline,
+        compare_reports,
+        find_regressions,
+    )
     from ...validation.criteria import merge_criteria
     from ...validation.golden.formats import list_golden_files, read_golden
     from ...validation.golden.golden_set import dump_golden
@@ -219,14 +224,12 @@ def validate(  # noqa: PLR0913, PLR0917 - a command's options are its arguments
     comparison = None
     if baseline_report:
         try:
-            with _attribute_errors_to_baseline():
-                comparison = compare_reports(baseline_report, result)
-        except InvalidInput:
-            # Keep the report of the run, which is complete.
-            _write_reports(result, output or settings.reports, junit, markdown)
-            raise
-        losses = find_regressions(comparison, max_regression or 0.0)
-        result = add_baseline_criterion(result, comparison, losses)
+            comparison = compare_reports(baseline_report, result)
+        except InvalidInput as error:
+            result = add_incomparable_baseline(result, error.message)
+        else:
+            losses = find_regressions(comparison, max_regression or 0.0)
+            result = add_baseline_criterion(result, comparison, losses)
     written = _write_reports(result, output or settings.reports, junit, markdown, comparison)
     if pin:
         written.append(Path(pin))
@@ -265,19 +268,12 @@ def _load_baseline(path: str, golden_set: GoldenSet) -> ValidationReport:
     from ...validation.comparison.golden_change import check_baseline
     from ...validation.report_files import load_report
 
-    with _attribute_errors_to_baseline():
+    try:
         baseline_report = load_report(path)
         check_baseline(baseline_report, golden_set)
-    return baseline_report
-
-
-@contextmanager
-def _attribute_errors_to_baseline() -> Iterator[None]:
-    """Name the option --baseline in an error about the report that it names."""
-    try:
-        yield
     except InvalidInput as error:
         raise InvalidInput("--baseline", error.message) from error
+    return baseline_report
 
 
 def parse_requirements(arguments: Sequence[str]) -> dict[str, float]:

@@ -233,6 +233,20 @@ def add_baseline_criterion(
     )
 
 
+def add_incomparable_baseline(report: ValidationReport, problem: str) -> ValidationReport:
+    """Add the criterion `baseline` to a report that can't be compared: then it has no verdict."""
+    detail = f"the baseline can't be compared: {problem}"
+    criterion = Criterion(name="baseline", target=0, value=0, passed=None, n=0, detail=detail)
+    reason = report.summary.partition(": ")[2]
+    return report.model_copy(
+        update={
+            "criteria": [*report.criteria, criterion],
+            "verdict": "INVALID",
+            "summary": f"INVALID: {detail}. {reason}",
+        }
+    )
+
+
 def detectable_difference(n: int) -> float | None:
     """The smallest difference of means that n paired queries show in 4 of 5 trials; None if n is too few."""
     return min(1.0, (Z_95 + Z_80) * PAIRED_SPREAD / math.sqrt(n)) if n >= MIN_QUERIES else None

@@ -60,12 +60,8 @@ class QueryPair:
         """Explain why the query can't be compared at all; None if it can."""
         if self.baseline_scores.problem:
             return self.baseline_scores.problem
-        # With lost labels a list can't be judged, so the query is left out.
-        has_answer = self.current.relevant > 0
-        old_relevant = self.baseline_scores.relevant
-        lost_now = self.rescored and not has_answer
-        lost_in_one = old_relevant is not None and (old_relevant > 0) != has_answer
-        return LOST if lost_now or lost_in_one else None
+        # The means of a report leave such a query out, too: its list can't be judged.
+        return LOST if 0 in (self.current.relevant, self.baseline_scores.relevant) else None
 
 
 def pair_queries(

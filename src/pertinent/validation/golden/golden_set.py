@@ -352,7 +352,7 @@ def dump_golden(golden: GoldenSet, path: AnyPath) -> None:
         **({"criteria": criteria} if criteria else {}),
         **fields,
     }
-    if Path(path).suffix == ".json":
+    if Path(path).suffix.lower() == ".json":
         text = json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
     else:
         text = yaml.dump(fields, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)

@@ -23,6 +23,8 @@ else:
 
 MAX_NODES = 5_000_000
 """How many values a YAML file may have once its aliases are expanded: some 100,000 queries."""
+SHARED_NODES = 100_000
+"""How many values aliases may add to a file, beside one for each of its characters."""
 
 _HINTS = {
     "mapping values are not allowed in this context": "write a text that has a colon in quotes",
@@ -98,8 +100,10 @@ def parse_yaml(text: str) -> ParsedText:
         check_depth(text, _PositionLoader)
         loader = _PositionLoader(text)
         root = loader.get_single_node()
-        if root is not None and _count_values(root, counts) > MAX_NODES:
-            raise yaml.YAMLError(f"its aliases expand to more than {MAX_NODES} values")
+        values = 0 if root is None else _count_values(root, counts)
+        _refuse_nested_keys(counts)
+        if values > (most := min(MAX_NODES, len(text) + SHARED_NODES)):
+            raise yaml.YAMLError(f"its aliases expand to more than {most:,} values")
         # Constructing the document resolves merge keys, which may legally repeat a key.
         repeated_keys, missing_values = _find_repeated_keys(counts), _find_missing_values(counts)
         value = None if root is None else loader.construct_document(root)
@@ -215,6 +219,14 @@ def _find_repeated_keys(nodes: Iterable[yaml.Node]) -> list[Fault]:
                     _create_fault(key, f"{key.value} is already in line {first.start_mark.line + 1}")
                 )
     return faults
+
+
+def _refuse_nested_keys(nodes: Iterable[yaml.Node]) -> None:
+    """Refuse keys that are lists or mappings; to describe one may take forever, since aliases nest them."""
+    for node in nodes:
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if isinstance(key, yaml.CollectionNode):
+                raise yaml.MarkedYAMLError(problem="a key must be text", problem_mark=key.start_mark)
 
 
 def _find_missing_values(nodes: Iterable[yaml.Node]) -> list[Fault]:

@@ -19,6 +19,8 @@ MIN_SIMILARITY = 85.0
 """How similar, of 100, an edited text must be to count as the one that was quoted."""
 MIN_SIMILAR_LENGTH = 20
 """A part of a quote with fewer characters is too short to be recognised after an edit."""
+MAX_SIMILAR_LENGTH = 2000
+"""A longer part is not recognised after an edit: the time of the search grows with the cube of its length."""
 MAX_LEFT_OUT = 2000
 """How many characters a quote may leave out, in one section, if the length of the passage is unknown."""
 MAX_GROWTH = 1.5
@@ -213,8 +215,10 @@ def _find_similar_part(part: str, text: str, offset: int) -> tuple[int, int] | N
     exact = text.find(part, offset)
     if exact >= 0:
         return exact, exact + len(part)
+    if not MIN_SIMILAR_LENGTH <= len(part) <= MAX_SIMILAR_LENGTH:
+        return None
     # rapidfuzz searches the shorter text in the longer, and a page's last word is in many quotes.
-    if len(part) < MIN_SIMILAR_LENGTH or len(text) - offset < len(part) * MIN_SIMILARITY / 100:
+    if len(text) - offset < len(part) * MIN_SIMILARITY / 100:
         return None
     match = fuzz.partial_ratio_alignment(part, text[offset:], score_cutoff=MIN_SIMILARITY)
     if match is None:

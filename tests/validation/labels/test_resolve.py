@@ -313,7 +313,7 @@ class TestChangedText:
         started = time.process_time()
         edited = long.replace("sentence 350", "phrase 350")
         assert resolve_label([book], page="docs/x.md", quote=edited).status == "lost"
-        assert time.process_time() - started < 1
+        assert time.process_time() - started < 3
 
     def test_short_end_of_the_page_is_not_similar(self) -> None:
         book = view_text("We begin here. The end")

@@ -318,6 +318,15 @@ class TestFailingServers:
         ):
             client.search("x")
 
+    def test_message_about_a_malformed_response_is_short(self, connect: Connect) -> None:
+        with (
+            answering(b"x" * 10_000 + b"\r\n\r\n") as server,
+            connect(server.url, retries=0) as client,
+            pytest.raises(IndexFailure, match="does not answer: illegal status line") as error,
+        ):
+            client.pages()
+        assert len(str(error.value)) < 600
+
     def test_nobody_listens(self, connect: Connect) -> None:
         with (
             connect("http://127.0.0.1:1", retries=1) as client,

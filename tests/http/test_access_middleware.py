@@ -442,6 +442,7 @@ def test_every_response_has_the_security_headers(service: Service, method: str, 
     assert headers["x-frame-options"] == "DENY"
     assert headers["referrer-policy"] == "no-referrer"
     assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cache-control"] in ("no-store", "no-cache")
     assert headers["x-request-id"]
     assert "server" not in headers
     policy = headers["content-security-policy"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import socket
+import tracemalloc
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,6 +57,27 @@ def test_llms_full_txt_has_no_chunks_for_http_1_0(own: Workspace) -> None:
     assert b"transfer-encoding" not in head.lower()
     assert b"content-length: %d\r\n" % len(body) in head.lower() + b"\r\n"
     assert body.startswith(b"# ")
+
+
+def test_llms_full_txt_for_http_1_0_keeps_no_pages_in_memory(
+    own: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pertinent = Pertinent(own)
+    record = pertinent.pages()[0]
+    view = pertinent.page(record.document_id)
+    size = 2**22
+    monkeypatch.setattr(Pertinent, "pages", lambda _: [record] * 10)
+    monkeypatch.setattr(Pertinent, "page", lambda *_: dataclasses.replace(view, text="x" * size))
+    with running_service(own) as url, socket.create_connection(("127.0.0.1", urlsplit(url).port)) as client:
+        tracemalloc.start()
+        try:
+            client.sendall(b"GET /llms-full.txt HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            received = sum(map(len, iter(partial(client.recv, 65536), b"")))
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert received > 10 * size
+    assert peak < 8 * size
 
 
 def test_catalog_that_fails_amid_llms_full_txt_is_logged_as_unavailable(

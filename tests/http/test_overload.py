@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -42,6 +44,26 @@ def test_probes_and_suggestions_answer_while_searches_wait(
         finally:
             proceed.set()
         assert {response.result().status_code for response in searches} == {200}
+
+
+def test_long_queries_do_not_stay_in_memory(serve: Serve) -> None:
+    service = serve(query_cache=0)
+
+    def send_queries(start: int, count: int) -> None:
+        for number in range(start, start + count):
+            # Chinese characters, all pairs of which are new.
+            query = "".join(chr(0x4E00 + number * 30 + offset * 7 % 20_000) for offset in range(2000))
+            assert service.v1(query).status_code == 200
+
+    send_queries(0, 40)  # the last queries are kept
+    tracemalloc.start()
+    try:
+        send_queries(40, 10)
+        gc.collect()
+        size, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size / 10 < 60_000, "a query keeps less than ten times its size"
 
 
 @pytest.mark.slow

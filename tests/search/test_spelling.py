@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pertinent.embedders.local import is_whole_word
-from pertinent.search.spelling import SearchText, read_query
+from pertinent.search import spelling
+from pertinent.search.spelling import SearchText, find_near_words, read_query
 
 from .books import make_book
 
@@ -192,6 +193,18 @@ def test_query_of_many_unknown_words_is_not_corrected() -> None:
     assert read(" ".join([*typos, "app"])).text.startswith("navigation ")
     text = " ".join([*typos, "unknownj", "app"])
     assert read(text) == SearchText(text)
+
+
+def test_a_repeated_word_is_corrected_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def compare(word: str, choices: Sequence[str]) -> list[tuple[str, int]]:
+        compared.append(word)
+        return find_near_words(word, choices)
+
+    monkeypatch.setattr(spelling, "find_near_words", compare)
+    assert read("navigatoin " * 100 + "app").text == "navigation " * 100 + "app"
+    assert compared == ["navigatoin"]
 
 
 LETTERS = st.text("abgiknorstv", min_size=1, max_size=9)

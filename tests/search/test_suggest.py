@@ -148,6 +148,12 @@ def test_text_that_fits_no_name_gives_nothing(text: str) -> None:
     assert find(text) == []
 
 
+def test_text_of_many_unknown_words_gives_nothing() -> None:
+    typos = [f"navi{letter}ation" for letter in "abcdefhijkl"]
+    assert find(" ".join([*typos[:10], "rob"])) == ["Robot navigation"]
+    assert find(" ".join([*typos, "rob"])) == []
+
+
 def test_book_without_names_gives_nothing() -> None:
     assert find("joints", book=make_book()) == []
 

@@ -9,7 +9,7 @@ import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.search.terms import LONGEST_PIECE, Analyzer, tokens, words
+from pertinent.search.terms import LONGEST_CACHED, Analyzer, tokens, words
 from pertinent.types import LANGUAGES
 
 
@@ -82,8 +82,8 @@ def test_tokens_are_slices_of_the_text(text: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_a_long_piece_beside_a_text_leaves_its_words_as_they_are(text: str) -> None:
-    long_piece = "x" * (LONGEST_PIECE + 1)
+def test_a_text_that_is_not_cached_has_the_same_words(text: str) -> None:
+    long_piece = "x" * (LONGEST_CACHED + 1)
     assert list(words(f"{text} {long_piece}")) == [*words(text), long_piece]
     analyzer = Analyzer("english")
     terms, length = analyzer.terms_and_length(text)

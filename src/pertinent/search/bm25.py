@@ -7,13 +7,12 @@ the inverse document frequency, which it alone knows.
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, Self
 from zlib import crc32
 
 from ..types import LANGUAGES
-from .terms import CACHED_WORDS, Analyzer, split_text
+from .terms import Analyzer, cache_short_texts, split_text
 
 K = 1.2
 B = 0.5
@@ -42,7 +41,7 @@ class Bm25:
 
     def __init__(self, language: str = "english") -> None:
         self._analyzer = Analyzer(language)
-        self._hash_piece = lru_cache(CACHED_WORDS)(self._hash_terms)
+        self._hash_piece = cache_short_texts(self._hash_terms)
 
     @classmethod
     def from_settings(cls, settings: str) -> Self:

@@ -49,7 +49,7 @@ class BookWords:
         self.vocabulary = vocabulary
         self.sections = sections
         self.analyzer = analyzer
-        self.name = lru_cache(CACHED_NAMES)(self._read_name)
+        self.name = lru_cache(CACHED_NAMES)(self.read_name)
         self._weight = lru_cache(CACHED_WEIGHTS)(self._compute_weight)
 
     def __contains__(self, word: str) -> bool:
@@ -91,7 +91,8 @@ class BookWords:
         """The names of pages and sections, indexed by their words."""
         return NameIndex(list(_add_empty_sections(self.sections)))
 
-    def _read_name(self, text: str) -> Name:
+    def read_name(self, text: str) -> Name:
+        """Return a text as a name; only `name`, for the names of the book, caches it."""
         name_words = frozenset(words(text))
         terms = frozenset(map(self.analyzer.stem, name_words))
         return Name(name_words, terms, flatten(text), self.weigh_words(name_words), self.weigh_terms(terms))

@@ -76,10 +76,15 @@ def _correct_words(text: str, quoted: set[str], book: BookWords, is_word: Callab
     words = {searched[number] for number in replaceable}
     if sum(word not in book and not is_word(word) for word in words) > MAX_UNKNOWN:
         return text
+    replacements: dict[str, str] = {}  # a query may repeat a word hundreds of times
     for number in replaceable:
-        is_open = typed[number].end == len(text)
-        preceding = searched[:number] if is_open else None
-        searched[number] = _replace_word(searched[number], preceding, book, is_word)
+        word = searched[number]
+        if typed[number].end == len(text):
+            searched[number] = _replace_word(word, searched[:number], book, is_word)
+            continue
+        if word not in replacements:
+            replacements[word] = _replace_word(word, None, book, is_word)
+        searched[number] = replacements[word]
     for token, word in reversed([*zip(typed, searched, strict=True)]):
         if word != fold(token.text):
             text = text[: token.start] + book.names.spell(word) + text[token.end :]

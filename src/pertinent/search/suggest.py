@@ -13,7 +13,7 @@ from itertools import chain
 
 from ..types import SectionName, Suggestion
 from .book_words import BookWords, NameIndex, flatten
-from .spelling import find_near_words
+from .spelling import MAX_UNKNOWN, find_near_words
 from .terms import is_cjk, words
 
 
@@ -58,6 +58,8 @@ def _find_containing(typed: list[str], names: NameIndex) -> set[int]:
 def _find_with_typos(typed: list[str], names: NameIndex) -> dict[int, int]:
     """Find the names that have all words after unknown ones are corrected, with the edits for each name."""
     *finished, last = typed
+    if sum(not names.with_word(word) for word in finished) > MAX_UNKNOWN:
+        return {}  # as in a query: to compare each with all words of the names takes time
     total: dict[int, int] = {}
     for beginning, edits in _correct_beginning(last, names):
         for _, having in names.with_prefix(beginning):

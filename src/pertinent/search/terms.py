@@ -13,23 +13,26 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import Stemmer
 from qdrant_edge import Bm25, Bm25Config
 
 from ..types import CJK_LANGUAGES, NO_LANGUAGE
 
-CACHED_WORDS = 100_000
+Result = TypeVar("Result")
+
+CACHED_WORDS = 20_000
+"""How many words each function that analyses them caches."""
+
+LONGEST_CACHED = 20
+"""The longest text whose analysis is cached; nearly all words with their punctuation are shorter.
+
+A query may be a single text of 2000 characters, whose analysis takes half a megabyte if it is Chinese.
+"""
 
 CACHED_QUERIES = 32
 """How many queries are cached as words and terms: about as many as are answered at once."""
-
-LONGEST_PIECE = 100
-"""The longest piece between white space that is analysed whole.
-
-A text with a longer one is split into words, so that data without spaces is not one entry of a cache.
-"""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[._]+[^\W_]+)*")
 _WORD = re.compile(r"[^\W_]+")
@@ -38,6 +41,12 @@ _CJK_CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U000200
 _CJK = re.compile(f"[{_CJK_CHARACTERS}]+")
 _CJK_CHARACTER = re.compile(f"[{_CJK_CHARACTERS}]")
 _CJK_OR_OTHER = re.compile(f"[{_CJK_CHARACTERS}]+|[^{_CJK_CHARACTERS}]+")
+
+
+def cache_short_texts(analyze: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Cache the results of a function for texts of at most `LONGEST_CACHED` characters."""
+    cached = lru_cache(CACHED_WORDS)(analyze)
+    return lambda text: cached(text) if len(text) <= LONGEST_CACHED else analyze(text)
 
 
 class Token(NamedTuple):
@@ -60,9 +69,9 @@ class Analyzer:
         """Prepare the stemmer and stop words of a language of `types.LANGUAGES`."""
         self.language = language
         self._stem_words = _make_stemmer(language)
-        self._stem_word = lru_cache(CACHED_WORDS)(lambda word: self._stem_words([word])[0])
+        self._stem_word = cache_short_texts(lambda word: self._stem_words([word])[0])
         self._is_stop_word = _make_stop_word_test(language)
-        self._analyze_piece = lru_cache(CACHED_WORDS)(self._find_terms_and_length)
+        self._analyze_piece = cache_short_texts(self._find_terms_and_length)
         self.split_query = lru_cache(CACHED_QUERIES)(self._split_query)
 
     def terms(self, text: str) -> list[str]:
@@ -114,12 +123,10 @@ def split_text(text: str) -> list[str]:
 
     Most are a word with its punctuation. Splitting takes a third of the time that finding the words takes.
     """
-    normalized = unicodedata.normalize("NFKC", text)
-    pieces = normalized.split()
-    return pieces if max(map(len, pieces), default=0) <= LONGEST_PIECE else find_tokens(normalized)
+    return unicodedata.normalize("NFKC", text).split()
 
 
-@lru_cache(CACHED_WORDS)
+@cache_short_texts
 def _find_words(piece: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_split_token, find_tokens(piece))))
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from itertools import chain
 
 from ..types import SECTION_SEPARATOR, WordCounts
-from .terms import CACHED_WORDS, split_text, words
+from .terms import cache_short_texts, split_text, words
 
 LONGEST_WORD = 64
 """How many characters a word may have; longer ones (hashes, keys, data) are nothing that anyone types."""
@@ -73,6 +72,6 @@ def _find_distinct_words(text: str) -> frozenset[str]:
     return frozenset(chain.from_iterable(map(_find_short_words, split_text(text))))
 
 
-@lru_cache(CACHED_WORDS)
+@cache_short_texts
 def _find_short_words(piece: str) -> tuple[str, ...]:
     return tuple(word for word in words(piece) if len(word) <= LONGEST_WORD)

@@ -104,7 +104,8 @@ class Connection:
         except httpx.TimeoutException as error:
             raise IndexFailure(f"{self.url} did not answer within {self.timeout:g} s") from error
         except httpx.TransportError as error:
-            detail = str(error) or type(error).__name__
+            # It may quote what another program answered.
+            detail = shorten(str(error), LONGEST_MESSAGE) or type(error).__name__
             if isinstance(error, httpx.ConnectError):
                 detail += "; check the address, and that the service runs (`pertinent serve`)"
             raise TransientFailure(f"{self.url} does not answer: {detail}") from error

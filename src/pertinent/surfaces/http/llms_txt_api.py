@@ -45,10 +45,13 @@ async def read_full(request: Request) -> Response:
                 continue  # it was removed meanwhile
             yield render_full_page(page)
 
+    headers = {}
     if request.scope["http_version"] == "1.0":
-        # It has no chunked transfer coding, so the length must be known.
-        return PlainTextResponse("".join([part async for part in stream()]))
-    return StreamingResponse(stream(), media_type=PLAIN)
+        # It has no chunked transfer coding, so the length must be known. The pages are read twice instead of
+        # kept, since a slow reader would keep them in memory.
+        length = sum([len(part.encode()) async for part in stream()])
+        headers["content-length"] = str(length)
+    return StreamingResponse(stream(), headers=headers, media_type=PLAIN)
 
 
 @router.get("/pages/{document_id:path}.md")

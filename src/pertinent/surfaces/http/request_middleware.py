@@ -31,6 +31,8 @@ _SECURITY_HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"content-security-policy", PAGE_POLICY.encode()),
+    # A cache in front of the service must not give the answer for a caller with a key to others.
+    (b"cache-control", b"no-store"),
 )
 
 

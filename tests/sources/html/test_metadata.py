@@ -157,6 +157,11 @@ def test_links_are_absolute_and_unique() -> None:
     )
 
 
+def test_first_base_with_an_address_counts() -> None:
+    html = "<base target=_blank><base href=/first/><base target=_top><base href=/second/><a href=a>x</a>"
+    assert parse_html(html, URL).links == ("https://book.example/first/a",)
+
+
 def test_links_are_resolved_against_the_base() -> None:
     html = "<base href=/other/><a href=a>x</a>"
     assert parse_html(html, URL).links == ("https://book.example/other/a",)

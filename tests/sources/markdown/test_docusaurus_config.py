@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pertinent.sources.markdown.docusaurus_config import DocsPlugin, SiteConfig, parse_config
+from pertinent.sources.markdown.docusaurus_config import DocsPlugin, SiteConfig, parse_config, read_config
 
 CLASSIC = """
 // url: 'https://commented.example',
@@ -253,3 +253,30 @@ def test_hostile_config_is_read_in_bounded_time(repeated: str) -> None:
     begun = time.process_time()
     parse_config("module.exports = {" + repeated * 50_000, Path("site"))
     assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize("nested", ["{a:", "[", "({a:", "{a:[", "x={a:"])
+def test_nested_config_is_read_in_bounded_time(nested: str) -> None:
+    begun = time.process_time()
+    parse_config(nested * 150 + "b: 1, " * 40_000, Path("site"))
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize("pattern", ["/'/g", '/[`"]/', r"/\//", "/[(]/", "/[/]{/i", "/}/", r"/^https?:\/\//"])
+def test_config_may_contain_regular_expressions(pattern: str) -> None:
+    text = f"""
+module.exports = {{
+  url: 'https://a.example', baseUrl: '/',
+  markdown: {{preprocessor: ({{fileContent}}) => fileContent.replace({pattern}, 'x')}},
+  customFields: {{pattern: {pattern}, half: 1 / 2, path: `a/${{b}}/c`}},
+  presets: [['classic', {{docs: {{routeBasePath: 'read', editUrl: ({{path}}) => `https://x/${{path}}`}}}}]],
+}};
+"""
+    site = parse(text)
+    assert (site.address, site.docs[0].route) == ("https://a.example", "read")
+
+
+def test_config_that_is_not_utf_8_is_read(tmp_path: Path) -> None:
+    config = tmp_path / "docusaurus.config.js"
+    config.write_bytes(b"module.exports = {url: 'https://a.example', baseUrl: '/', tagline: '\xa9'};")
+    assert read_config(config).address == "https://a.example"

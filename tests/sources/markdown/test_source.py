@@ -385,6 +385,16 @@ def test_folder_is_read_under_its_own_path_whatever_a_link_is_called(write_book:
     assert read_skipped(root) == {f"links to folders that are read under their own path: {links}": 2}
 
 
+def test_folders_that_are_too_deep_are_reported(write_book: WriteBook) -> None:
+    root = write_book({"x.md": "x", "d/" * 99 + "x.md": "x", "d/" * 120 + "x.md": "x"})
+    entries = read_source(root)
+    deep = entries.pop("book/" + "d/" * 99 + "d")
+    assert isinstance(deep, Unreadable)
+    assert "more than 99 folders below" in deep.reason
+    assert not deep.path_identifies_page
+    assert set(entries) == {"book/x.md", "book/" + "d/" * 99 + "x.md"}
+
+
 def test_links_that_leave_the_source_folder_are_skipped_and_named(
     write_book: WriteBook, tmp_path: Path
 ) -> None:

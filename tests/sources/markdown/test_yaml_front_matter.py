@@ -170,3 +170,11 @@ def test_describe_page_does_not_copy_yaml_aliases(field: str) -> None:
 def test_value_that_is_no_number_or_date_is_text(value: str) -> None:
     fields, _ = split_front_matter(f"---\nvalue: {value}\n---\n")
     assert fields == {"value": value}
+
+
+@pytest.mark.parametrize(
+    "number", ["0" + "7" * 5000, "!!int " + "1:" * 3000 + "1", "!!float " + "1:" * 200 + "1"]
+)
+def test_very_long_number_is_text(number: str) -> None:
+    fields, _ = split_front_matter(f"---\ntitle: {number}\n---\n")
+    assert text_field(fields, "title") == number.rpartition(" ")[2]

@@ -273,6 +273,20 @@ def test_damaged_cache_is_replaced(
     assert cached_crawl() == first
 
 
+def test_cache_with_a_damaged_schema_is_replaced(
+    site: LocalSite, cached_crawl: Crawl, cache_file: Path
+) -> None:
+    site.book("a")
+    first = cached_crawl()
+    with database(cache_file) as cache:
+        cache.execute("pragma wal_checkpoint(truncate)")
+        cache.execute("pragma journal_mode = delete")
+    cache_file.write_bytes(
+        cache_file.read_bytes().replace(b"CREATE TABLE crawls", b"CREATE T\xb1BLE \xb1rawls")
+    )
+    assert cached_crawl() == first
+
+
 def test_damaged_cached_page_is_fetched_again(site: LocalSite, cached_crawl: Crawl, cache_file: Path) -> None:
     site.book("a", "b")
     first = cached_crawl()

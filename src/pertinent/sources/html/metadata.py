@@ -72,7 +72,7 @@ def read_metadata(page: LexborHTMLParser, url: str) -> PageMetadata:
             noscript_refresh = _find_refresh(node.text())
         elif node.tag == "title":
             metadata.title = metadata.title or collapse_spaces(node.text())
-        elif node.tag == "base":
+        elif node.tag == "base" and "href" in attributes and metadata.base == url:
             metadata.base = absolute_link(attributes.get("href"), url) or url
         elif node.tag == "link" and "canonical" in (kind := (attributes.get("rel") or "").lower().split()):
             canonical = canonical or attributes.get("href")

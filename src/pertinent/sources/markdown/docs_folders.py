@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -18,6 +19,8 @@ from .symlinks import LinkBoundary
 
 _MAX_PARENTS = 4  # folders above the path in which to look for a config
 _MAX_KINDS = 5  # kinds of other files that are named
+_MAX_DEPTH = 100  # folders inside each other; each level makes every access to a file in it slower
+_TOO_DEEP = f"it is more than {_MAX_DEPTH - 1} folders below the docs folder"
 _SKIPPED_FOLDERS = frozenset(("node_modules", "__tests__", "__pycache__"))
 
 
@@ -314,6 +317,11 @@ def _walk_files(
                 folders.clear()
                 continue
             seen.add(real)
+            if folder.count(os.sep) - str(root).count(os.sep) >= _MAX_DEPTH:
+                if on_error:
+                    on_error(OSError(errno.ENAMETOOLONG, _TOO_DEEP, folder))
+                folders.clear()
+                continue
             folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
             paths = (os.path.join(folder, name) for name in folders)  # noqa: PTH118 - faster
             waiting += filter(os.path.islink, paths)

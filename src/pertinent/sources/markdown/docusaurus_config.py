@@ -68,8 +68,8 @@ def find_config(folder: Path) -> Path | None:
 def read_config(path: Path) -> SiteConfig:
     """Read a config file; one that can't be read gives the defaults of Docusaurus."""
     try:
-        text = read_regular_file(path).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        text = read_regular_file(path).decode("utf-8-sig", "replace")  # as Node.js reads it
+    except OSError:
         text = ""
     return parse_config(text, path.parent)
 

@@ -29,7 +29,9 @@ SPREAD: Final = "..."
 """The name of a field that an object has if a spread (`...name`) may give it any other field."""
 
 _TOKEN = re.compile(
-    r"\s+|//[^\n]*|/\*.*?\*/"
+    # A regular expression may hold quotes and brackets; a slash that follows a value divides.
+    r"(?<=[=(,:\[!&|?;>])\s*(?P<regex>/(?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,50}+\]){1,100}+/\w*)"
+    r"|\s+|//[^\n]*|/\*.*?\*/"
     # A backslash is read with what follows it: else a row of `\"` would begin a string at each quote.
     r"|(?P<string>'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|`(?:[^`\\]|\\.)*+`)"
     r"|(?P<word>[\w$.]+)|(?P<mark>=>|\\.|.)",
@@ -72,6 +74,8 @@ class _CodeParser:
         self._partners = _match_brackets([text for _, text in self._tokens])
         self._constants = self._find_constants()
         self._values: dict[str, Value] = {}
+        self._operands: dict[int, tuple[Value, int]] = {}
+        """What is in brackets, by the index of its first token: each is parsed once, however deep it is."""
 
     def parse_export(self) -> Value:
         """Return what `module.exports = …` or `export default …` exports; UNKNOWN if it is computed."""
@@ -84,8 +88,8 @@ class _CodeParser:
     def iterate_objects(self) -> Iterator[Fields]:
         """Yield every object literal; a block of code is one, too, with few fields or none."""
         for index, (_, text) in enumerate(self._tokens):
-            if text == "{":
-                yield self._parse_object(index)[0]
+            if text == "{" and isinstance(value := self._parse_operand(index)[0], dict):
+                yield value
 
     def iterate_assigned_fields(self) -> Iterator[str]:
         """Yield the name of each field that the code assigns to, or to a part of it, of any object."""
@@ -178,6 +182,11 @@ class _CodeParser:
         """Return the literal, or the value of the name, at `index` and the index after it."""
         if index >= len(self._tokens):
             return UNKNOWN, index
+        if index not in self._operands:
+            self._operands[index] = self._parse_new_operand(index)
+        return self._operands[index]
+
+    def _parse_new_operand(self, index: int) -> tuple[Value, int]:
         text = self._tokens[index][1]
         if text == "{":
             return self._parse_object(index)

@@ -22,6 +22,7 @@ _OPEN = "---"
 _CLOSE = "\n---"
 _LANGUAGES = ("", "yaml", "yml", "json")
 _MAX_FIELDS = 100_000
+_MAX_DIGITS = 100  # of a number
 _COMMENTS = re.compile(r"^[^\S\n]*#[^\n]+", re.MULTILINE)
 
 
@@ -47,6 +48,13 @@ class _Loader(_Base):
         if len(node.value) > _MAX_FIELDS:
             raise FrontMatterError(f"its merge keys expand to more than {_MAX_FIELDS} fields")
 
+    def construct_number(self, node: yaml.ScalarNode) -> Any:
+        """Return a number, or the text of a very long one: Python can't turn it into text again."""
+        if len(node.value) > _MAX_DIGITS:
+            return self.construct_scalar(node)
+        is_int = node.tag.endswith(":int")
+        return self.construct_yaml_int(node) if is_int else self.construct_yaml_float(node)
+
     def construct_date(self, node: yaml.ScalarNode) -> Any:
         """Return a date, or the text of one that no calendar has, such as `2024-02-30`."""
         try:
@@ -56,6 +64,8 @@ class _Loader(_Base):
 
 
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_date)
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_number)
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_number)
 _Loader.yaml_implicit_resolvers = {
     char: [(tag, pattern) for tag, pattern in resolvers if tag.endswith((":merge", ":timestamp"))]
     for char, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()

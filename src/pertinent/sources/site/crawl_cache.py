@@ -266,7 +266,7 @@ class CrawlCache:
     def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise SourceError(
                 f"the crawl cache {self._path} can't be used ({error}); delete the file and run again"
             ) from error
@@ -307,7 +307,8 @@ def _prepare_database(location: str) -> sqlite3.Connection:
     except sqlite3.OperationalError:
         database.close()
         raise
-    except (sqlite3.DatabaseError, _Unusable) as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError, _Unusable) as error:
+        # The message of SQLite itself may not be UTF-8 if it names a damaged table.
         database.close()
         raise _Unusable(str(error)) from error
     return database

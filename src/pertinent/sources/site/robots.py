@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from protego import Protego
@@ -14,6 +15,12 @@ from .scope import SiteScope
 
 _MAX_BYTES = 500 * 2**10
 """How much of a robots.txt is read: what RFC 9309 requires."""
+
+_OTHER_CRAWLER = "other"
+# Without a colon, too, as Protego reads it; `user-agent a: b` is no rule to it.
+_AGENT = re.compile(
+    r"(?P<field>\s*user[-\s]*agent(?:\s*:|\s(?![^:#]*:(?:[\s#]|$)))\s*)(?P<name>[^#]*)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +46,24 @@ class Robots:
 
 
 def parse_robots(text: str) -> Robots:
-    """Parse the text of a robots.txt; lines that are no rules are ignored."""
-    return Robots(Protego.parse(text.lstrip("\ufeff")))
+    """Parse the text of a robots.txt; lines that are no rules are ignored.
+
+    All crawlers that are not this one get the same name: Protego keeps a copy of each rule for each name
+    above it, which for thousands of names would fill the memory.
+    """
+    lines = text.lstrip("\ufeff").splitlines()
+    return Robots(Protego.parse("\n".join(_merge_crawlers(line) for line in lines)))
+
+
+def _merge_crawlers(line: str) -> str:
+    """Return a line with the name of another crawler replaced; the name of this one may be cut short."""
+    match = _AGENT.match(line)
+    name = match["name"].strip().lower() if match else ""
+    if match is None or name in ("", "*"):
+        return line
+    token = name.replace("*", "")  # as Protego reads `Pertinent*`
+    is_this_crawler = token and PRODUCT.lower().startswith(token)
+    return match["field"] + (token if is_this_crawler else _OTHER_CRAWLER)
 
 
 def fetch_robots(scope: SiteScope, fetcher: Fetcher, seconds: float) -> Robots:

@@ -145,7 +145,8 @@ class _PositionLoader(_FastLoader):
             return value
         except ValueError as error:  # also a date such as 2025-13-45
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
-        except (KeyError, AttributeError) as error:  # PyYAML's, for `!!bool maybe` and `!!timestamp soon`
+        # PyYAML's, for `!!bool maybe`, `!!timestamp soon` and a number of hundreds of parts, as in `1:1:1`
+        except (KeyError, AttributeError, OverflowError) as error:
             problem = "the value does not fit its tag"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
 

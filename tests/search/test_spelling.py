@@ -170,6 +170,11 @@ def test_correct_false_keeps_every_word_and_still_takes_phrases() -> None:
     assert read('"of an app" navigatoin', correct=False) == SearchText("of an app navigatoin", ("of an app",))
 
 
+@pytest.mark.parametrize("phrase", ["全文検索", "検索", "검색"])
+def test_quoted_cjk_text_without_spaces_is_a_phrase(phrase: str) -> None:
+    assert read(f'"{phrase}" 設定') == SearchText(f"{phrase} 設定", (phrase,))
+
+
 @pytest.mark.parametrize("typed", ["検策", "全文険索の設定", "検索API", "検"])
 def test_cjk_words_are_left_alone(typed: str) -> None:
     assert read(typed) == SearchText(typed)

@@ -158,7 +158,8 @@ def test_quoted_phrases_are_taken_out_and_the_other_words_corrected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "text"), [('""', ""), ('" " navigation', "  navigation"), ('a "lone quote', 'a "lone quote')]
+    ("typed", "text"),
+    [('""', '""'), ('" "', '" "'), ('" " navigation', "  navigation"), ('a "lone quote', 'a "lone quote')],
 )
 def test_empty_quotes_and_lone_quotes_are_no_phrases(typed: str, text: str) -> None:
     query = read(typed, correct=False)

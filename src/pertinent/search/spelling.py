@@ -55,6 +55,9 @@ def read_query(query: str, book: BookWords, is_word: Callable[[str], bool], *, c
     # Chinese, Japanese and Korean phrases may have no spaces between their words.
     phrases = tuple(phrase for phrase in in_quotes if len(tokens(phrase)) > 1 or is_cjk(phrase))
     text = _PHRASE.sub(_unquote, query)
+    if not text.strip():
+        # Hosted models refuse an empty text.
+        return SearchText(query)
     if not correct or not book.vocabulary.words:
         return SearchText(text, phrases)
     quoted = {fold(token.text) for words in in_quotes for token in tokens(words)}

@@ -218,6 +218,8 @@ def test_retries_end_after_the_last_attempt(make: Make, wire: Wire, naps: list[f
         ("zeros", "sent a vector of zeros"),
         ("words", "sent a vector with elements that are not numbers"),
         ("nonsense", "sent a response that is not JSON.*Welcome"),
+        ("latin", "sent a response that is not JSON"),
+        ("digits", "sent a response that is not JSON"),
         ("empty", "sent a response without embeddings"),
         ("list", "sent a response without embeddings"),
         ("null", "sent a response without embeddings"),

@@ -35,6 +35,8 @@ Fault = Literal[
     "zeros",
     "words",  # a vector of words
     "nonsense",  # no JSON
+    "latin",  # no UTF-8
+    "digits",  # JSON with a number of thousands of digits
     "empty",  # JSON, but no embeddings
     "list",  # JSON of another kind
     "null",  # JSON, but nothing

@@ -140,6 +140,20 @@ def open_interfaces(
     return lambda **chosen: opened_interfaces(monkeypatch, tmp_path / "data", **located, **chosen)
 
 
+def test_snippets_of_points_that_share_an_id_are_their_own(
+    client: QdrantClient, collection: str, open_interfaces: OpenInterfaces
+) -> None:
+    texts = [f"The torque of joints, part {number}." for number in range(4)]
+    fields = {"url": "https://book.example/joints", "chunk_id": "joints"}
+    write(client, collection, [fields | {"text": text} for text in texts], texts)
+    with open_interfaces(qdrant_fields={name: name for name in ("text", "url", "chunk_id")}) as interfaces:
+        results = interfaces.search(snippet_length=200)["results"]
+        assert sorted(result["snippet"] for result in results) == texts
+        assert [result["snippet"] for result in results] == [result["content"] for result in results]
+        seed_003 = interfaces.post("/search", {"query": QUERY, "snippet_length": 200})["results"]
+        assert sorted(result["snippet"] for result in seed_003) == texts
+
+
 class TestSeed003Payload:
     """Seed 003's points have neither url nor time; the interfaces of seeds 001, 002 and 004 return them."""
 

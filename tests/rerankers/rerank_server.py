@@ -36,6 +36,8 @@ Fault = Literal[
     "negative",  # an index below 0
     "duplicate",  # two scores for a passage
     "nonsense",  # no JSON
+    "latin",  # no UTF-8
+    "digits",  # JSON with a number of thousands of digits
     "empty",  # JSON, but no results
     "list",  # JSON of another kind
     "null",  # JSON, but nothing

@@ -157,6 +157,8 @@ def test_retry_after_that_is_too_long_is_not_waited_for(make: Make, rerank_serve
         ("negative", "the passage '-1', but they are 0 to 9"),
         ("duplicate", "two scores for the passage"),
         ("nonsense", "not JSON"),
+        ("latin", "not JSON"),
+        ("digits", "not JSON"),
         ("empty", "without results"),
         ("list", "without results"),
         ("null", "without results"),

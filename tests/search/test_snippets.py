@@ -99,6 +99,20 @@ def test_snippet_does_not_close_a_code_block_twice() -> None:
     assert make_snippet(CODE, "wait", ENGLISH).text.count("```") == 2
 
 
+@pytest.mark.parametrize("query", ["installer", "assets", "copy", "zebra"])
+@given(length=LENGTHS)
+def test_snippet_of_code_whose_opening_fence_is_long_has_whole_fences(query: str, length: int) -> None:
+    fence = f'```js title="{"assets/" * 30}installer.js" showLineNumbers'
+    code = [fence, *(f"copy(file{number});" for number in range(20)), "```"]
+    passage = "\n".join(["Run the installer.", "", *code, "", "It copies the files of the installer."])
+    snippet = make_snippet(passage, query, ENGLISH, length)
+    lines = snippet.text.splitlines()
+    fences = [line for line in lines if line.startswith("```")]
+    assert len(fences) in (0, 2)
+    assert fences[1:] in ([], ["```"])
+    assert len(snippet.text) <= max(length, len(fence))
+
+
 @pytest.mark.parametrize("line", ["- item", "| a | b |", "## heading", "    indented", "1. item", "> quote"])
 def test_ellipsis_does_not_change_what_a_line_is(line: str) -> None:
     snippet = make_snippet("\n".join([line] * 20), "", ENGLISH)

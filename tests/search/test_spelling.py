@@ -159,7 +159,8 @@ def test_quoted_phrases_are_taken_out_and_the_other_words_corrected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "text"), [('""', ""), ('" " navigation', "  navigation"), ('a "lone quote', 'a "lone quote')]
+    ("typed", "text"),
+    [('""', '""'), ('" "', '" "'), ('" " navigation', "  navigation"), ('a "lone quote', 'a "lone quote')],
 )
 def test_empty_quotes_and_lone_quotes_are_no_phrases(typed: str, text: str) -> None:
     query = read(typed, correct=False)
@@ -169,6 +170,11 @@ def test_empty_quotes_and_lone_quotes_are_no_phrases(typed: str, text: str) -> N
 def test_correct_false_keeps_every_word_and_still_takes_phrases() -> None:
     assert read("navigatoin scren", correct=False) == SearchText("navigatoin scren")
     assert read('"of an app" navigatoin', correct=False) == SearchText("of an app navigatoin", ("of an app",))
+
+
+@pytest.mark.parametrize("phrase", ["全文検索", "検索", "검색"])
+def test_quoted_cjk_text_without_spaces_is_a_phrase(phrase: str) -> None:
+    assert read(f'"{phrase}" 設定') == SearchText(f"{phrase} 設定", (phrase,))
 
 
 @pytest.mark.parametrize("typed", ["検策", "全文険索の設定", "検索API", "検"])

@@ -25,6 +25,7 @@ from pertinent.types import LANGUAGES
         ("plugin-content-docs", ["plugin", "content", "docs"]),
         ("Größe ÜberNode", ["grösse", "übernode", "über", "node"]),
         ("ﬁle", ["file"]),
+        ("मोटर_गति", ["मोटर_गति", "मोटर", "गति"]),
         ("end. Next", ["end", "next"]),
         ("", []),
     ],
@@ -47,11 +48,35 @@ def test_words_splits_cjk_into_pairs(text: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("हिन्दी में खोज", ["हिन्दी", "में", "खोज"]),
+        ("தேடல் இயந்திரம்", ["தேடல்", "இயந்திரம்"]),
+        ("تلقائيًا يُحفظ", ["تلقائيًا", "يُحفظ"]),
+        ("שָׁלוֹם עולם", ["שָׁלוֹם", "עולם"]),
+        ("İstanbul", ["i̇stanbul"]),
+        ("तक। अब", ["तक", "अब"]),
+        ("\u0301a", ["a"]),
+    ],
+)
+def test_words_keep_their_vowel_signs_and_accents(text: str, expected: list[str]) -> None:
+    assert list(words(text)) == expected
+    assert [token.text.casefold() for token in tokens(text)] == expected
+
+
+def test_tokens_of_a_decomposed_text_are_whole_words() -> None:
+    text = unicodedata.normalize("NFD", "naïve Größe")
+    assert [unicodedata.normalize("NFC", token.text) for token in tokens(text)] == ["naïve", "Größe"]
+
+
+@pytest.mark.parametrize(
     ("language", "text", "expected"),
     [
         ("english", "the running of nodes", ["run", "node"]),
         ("german", "die Häuser und Straßen", ["haus", "strass"]),
         ("none", "the running", ["the", "running"]),
+        ("hindi", "किताब किताबें", None),
+        ("arabic", "تلقائيًا تلقائيا", None),
         ("czech", "město městy", None),
     ],
 )

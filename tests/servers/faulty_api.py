@@ -21,6 +21,8 @@ UNREADABLE: Mapping[str | None, bytes] = {
     "null": b"null",
     "deep": b"[" * 100_000,
     "bomb": gzip.compress(b" " * 65 * 2**20),
+    "latin": f"<html>Vorübergehend nicht verfügbar: {KEY}</html>".encode("latin-1"),
+    "digits": b'{"results": [%s]}' % (b"9" * 5000),
 }
 """Faults that are the body of a success."""
 

@@ -17,7 +17,7 @@ from .terms import Analyzer, cache_short_texts, split_text
 K = 1.2
 B = 0.5
 AVERAGE_LENGTH = 128.0
-VERSION = 3
+VERSION = 4
 """Part of an index's fingerprint: increase it whenever the same text would give other weights."""
 
 MAX_WEIGHT = K + 1

@@ -70,6 +70,8 @@ class _PassageLine(NamedTuple):
     is_blank: bool
     fence: str = ""
     """The opening fence of the code block that the line belongs to, if it is not that fence itself."""
+    marker: str = ""
+    """The marks that close that code block; an excerpt that ends with this line needs them."""
     is_opening: bool = False
     is_closing: bool = False
 
@@ -157,8 +159,10 @@ def _split_lines(passage: str, length: int) -> list[_PassageLine]:
             height = math.ceil(visible) if end - start == len(text) else visible
             if fence:
                 height = max(height, 1)
-            code_fence = "" if is_opening else fence
-            lines.append(_PassageLine(start, end, height, not visible, code_fence, is_opening, is_closing))
+            # Only the first part of a long opening fence opens the code block.
+            opens = is_opening and start == position
+            code_fence = "" if opens else fence
+            lines.append(_PassageLine(start, end, height, not visible, code_fence, marker, opens, is_closing))
         if is_closing:
             fence = marker = ""
         position += len(text) + 1
@@ -302,8 +306,7 @@ class _Cutter:
         if last < self._last_visible:
             tail = f"\n{ELLIPSIS}" if self._needs_own_line(end) else f" {ELLIPSIS}"
         opening = f"{start.fence}\n" if start.fence else ""
-        fence = end.fence or (self._passage[end.start : end.end].strip() if end.is_opening else "")
-        closing = "" if end.is_closing or not fence else f"\n{_FENCE.fullmatch(fence)[1]}"  # type: ignore[index]
+        closing = f"\n{end.marker}" if end.marker and not end.is_closing else ""
         length = len(opening) + len(head) + end.end - start.start + len(tail) + len(closing)
         if length > self._length and first == last:
             return head, tail

@@ -37,7 +37,7 @@ class SearchText:
     text: str
     """What is embedded and looked up; phrases stand without their quotes."""
     phrases: tuple[str, ...] = ()
-    """Quoted phrases of two words or more, each of which a passage must contain."""
+    """Quoted phrases of two words or more, or of CJK characters, each of which a passage must contain."""
     corrected: bool = False
     """Whether words were completed or corrected."""
 
@@ -52,8 +52,12 @@ def read_query(query: str, book: BookWords, is_word: Callable[[str], bool], *, c
         correct: Whether unknown words are replaced.
     """
     in_quotes = [_unquote(match).strip() for match in _PHRASE.finditer(query)]
-    phrases = tuple(phrase for phrase in in_quotes if len(tokens(phrase)) > 1)
+    # Chinese, Japanese and Korean phrases may have no spaces between their words.
+    phrases = tuple(phrase for phrase in in_quotes if len(tokens(phrase)) > 1 or is_cjk(phrase))
     text = _PHRASE.sub(_unquote, query)
+    if not text.strip():
+        # Hosted models refuse an empty text.
+        return SearchText(query)
     if not correct or not book.vocabulary.words:
         return SearchText(text, phrases)
     quoted = {fold(token.text) for words in in_quotes for token in tokens(words)}

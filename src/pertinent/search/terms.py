@@ -34,8 +34,12 @@ A query may be a single text of 2000 characters, whose analysis takes half a meg
 CACHED_QUERIES = 32
 """How many queries are cached as words and terms: about as many as are answered at once."""
 
-_TOKEN = re.compile(r"[^\W_]+(?:[._]+[^\W_]+)*")
-_WORD = re.compile(r"[^\W_]+")
+# Accents, points and vowel signs, without which Hindi words would be cut in pieces: `\w` does not have them.
+# Thai and the scripts after it are cut there: without spaces, a whole sentence would be one word.
+_MARKS = "".join(mark for mark in map(chr, range(0x0300, 0x0E00)) if unicodedata.category(mark)[0] == "M")
+_LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
+_TOKEN = re.compile(rf"{_LETTERS}(?:[._]+{_LETTERS})*")
+_WORD = re.compile(_LETTERS)
 _SEPARATORS = re.compile(r"[._]+")
 _CJK_CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003134f"
 _CJK = re.compile(f"[{_CJK_CHARACTERS}]+")

@@ -71,6 +71,9 @@ class CohereClient:
         except (ParsingError, TypeError, AttributeError, RecursionError) as error:
             # The SDK does not check a response before it reads it.
             raise self.endpoint.content_error(f"a response without {content}") from error
+        except ValueError:
+            # Not UTF-8, or a number of thousands of digits. The error has the response, perhaps with the key.
+            raise self.endpoint.content_error("a response that is not JSON") from None
 
     def _translate_error(self, error: ApiError) -> PertinentError:
         status = error.status_code or 0

@@ -158,7 +158,7 @@ async def _render_hits(request: Request, answer: Answer) -> list[dict[str, Any]]
     snippets = await make_snippets(request, answer, SNIPPET_LENGTH)
     analyzer = get_service(request).engine().analyzer
     return [
-        _render_hit(hit, snippets[hit.chunk.chunk_id], answer.searched_for, analyzer)
+        _render_hit(hit, snippets[hit.point_id], answer.searched_for, analyzer)
         for hit in answer.hits
         if _PAGE_URL.match(hit.chunk.url)
     ]

@@ -108,7 +108,7 @@ async def search(request: Request, body: SearchRequest) -> Response:
     )
     answer = await answer_query(request, body.query, options)
     snippets = await make_snippets(request, answer, body.snippet_length)
-    results = [_render_hit(hit) | snippets.get(hit.chunk.chunk_id, {}) for hit in answer.hits]
+    results = [_render_hit(hit) | snippets.get(hit.point_id, {}) for hit in answer.hits]
     response: dict[str, Any] = {"query": body.query, "results": results}
     if answer.corrected:
         response |= {"searched_for": answer.searched_for, "corrected": True}

@@ -21,7 +21,7 @@ from ...build import choose_catalog_timeout
 from ...errors import NotFound, StoreError
 from ...search.engine import Engine
 from ...search.snippets import make_snippet
-from ...types import Answer, SearchOptions
+from ...types import Answer, PointId, SearchOptions
 from ...workspace.current_build import run_on_current_build
 from ..library import Pertinent
 from .batching import QueryBatcher
@@ -176,22 +176,26 @@ def note_answer(request: Request, answer: Answer) -> None:
     request.state.answers = (*getattr(request.state, "answers", ()), answer)
 
 
-async def make_snippets(request: Request, answer: Answer, length: int | None) -> dict[str, dict[str, Any]]:
-    """Return `snippet` and `highlights` of each hit, by its chunk id; nothing without a length."""
+async def make_snippets(
+    request: Request, answer: Answer, length: int | None
+) -> dict[PointId, dict[str, Any]]:
+    """Return `snippet` and `highlights` of each hit, by its point; nothing without a length.
+
+    In an external collection, points with different texts may share a chunk id.
+    """
     if length is None:
         return {}
     service = get_service(request)
     hits = (*answer.hits, *(candidate.hit for candidate in answer.excluded))
 
-    def make() -> dict[str, dict[str, Any]]:
+    def make() -> dict[PointId, dict[str, Any]]:
         analyzer = service.engine().analyzer
         snippets = {
-            hit.chunk.chunk_id: make_snippet(hit.chunk.text, answer.searched_for, analyzer, length)
-            for hit in hits
+            hit.point_id: make_snippet(hit.chunk.text, answer.searched_for, analyzer, length) for hit in hits
         }
         return {
-            chunk_id: {"snippet": text, "highlights": highlights}
-            for chunk_id, (text, highlights) in snippets.items()
+            point_id: {"snippet": text, "highlights": highlights}
+            for point_id, (text, highlights) in snippets.items()
         }
 
     return await service.run_without_index(make)

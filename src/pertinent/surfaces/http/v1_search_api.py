@@ -268,7 +268,7 @@ async def search(request: Request, body: SearchQuery) -> Response:
 
     def render_hit(hit: Hit) -> dict[str, Any]:
         fields = _render_hit(hit, answer.algorithm, embedding_id)
-        return fields | snippets.get(hit.chunk.chunk_id, {})
+        return fields | snippets.get(hit.point_id, {})
 
     return JSONResponse(_render_answer(answer, body, render_hit))
 

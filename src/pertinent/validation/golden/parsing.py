@@ -25,7 +25,10 @@ MAX_NODES = 5_000_000
 """How many values a YAML file may have once its aliases are expanded: some 100,000 queries."""
 SHARED_NODES = 100_000
 """How many values aliases may add to a file, beside one for each of its characters."""
+MAX_NUMBER_LENGTH = 100
+"""The longest number of a YAML file; the time to read one of thousands of parts grows with its square."""
 
+_NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _HINTS = {
     "mapping values are not allowed in this context": "write a text that has a colon in quotes",
     "found character that cannot start any token": "write the text in quotes, and indent with spaces",
@@ -138,15 +141,14 @@ class _PositionLoader(_FastLoader):
     """A safe YAML loader whose value errors have a position."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002  yaml's signature
+        if node.tag in _NUMBER_TAGS and len(node.value) > MAX_NUMBER_LENGTH:
+            problem = f"a number has more than {MAX_NUMBER_LENGTH} characters; write a text in quotes"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
         try:
-            value = super().construct_object(node, deep)
-            if isinstance(value, int):
-                str(value)  # raises a ValueError if a number such as 0xfff… is too long to be written
-            return value
+            return super().construct_object(node, deep)
         except ValueError as error:  # also a date such as 2025-13-45
             raise yaml.MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
-        # PyYAML's, for `!!bool maybe`, `!!timestamp soon` and a number of hundreds of parts, as in `1:1:1`
-        except (KeyError, AttributeError, OverflowError) as error:
+        except (KeyError, AttributeError) as error:  # PyYAML's, for `!!bool maybe` and `!!timestamp soon`
             problem = "the value does not fit its tag"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
 

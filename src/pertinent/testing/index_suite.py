@@ -79,9 +79,9 @@ def by_point(candidates: Candidates) -> dict[PointId, tuple[float, float]]:
 def check_commits(index: VectorIndex, expected: Sequence[str]) -> None:
     """Check the recorded commits; a peer of a cluster may be behind for a moment."""
     deadline = time.monotonic() + 10
-    while list(index.commits()) != expected and time.monotonic() < deadline:
+    while (recorded := list(index.commits())) != expected and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert list(index.commits()) == expected
+    assert recorded == expected
 
 
 class IndexSuite:

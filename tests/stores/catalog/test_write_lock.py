@@ -99,11 +99,10 @@ def test_write_lock_of_a_client_that_vanished_is_released(monkeypatch: pytest.Mo
 
 
 def vanish_with_the_lock(url: str) -> None:
-    """Take the write lock, and close all connections without telling the server."""
-    connections: list[Any] = []
+    """Take the write lock, and close the connections that it uses without telling the server."""
+    connections: set[Any] = set()
     catalog = SqlCatalog.open(url)
-    sa.event.listen(vars(catalog)["_engine"], "connect", lambda opened, _: connections.append(opened))
-    vars(catalog)["_engine"].dispose()
+    sa.event.listen(vars(catalog)["_engine"], "checkout", lambda used, *_: connections.add(used))
 
     def vanish() -> None:
         for connection in connections:

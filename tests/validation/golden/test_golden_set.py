@@ -258,7 +258,9 @@ class TestErrors:
         assert parse_golden(example, "set.yaml").queries[0].labels == (Label(page="ADDRESS"),)
 
 
-@pytest.mark.parametrize("number", ["0x" + "f" * 5000, "1" + ":1" * 5000, "9" * 5000], ids=["hexadecimal", "parts", "decimal"])
+@pytest.mark.parametrize(
+    "number", ["0x" + "f" * 5000, "1" + ":1" * 5000, "9" * 5000], ids=["hexadecimal", "parts", "decimal"]
+)
 @pytest.mark.parametrize("field", ["text: {}", "text: a, expected_criteria: {{x: {}}}"])
 def test_long_number_is_refused(field: str, number: str) -> None:
     content = f"queries:\n- {{{field.format(number)}}}\n"

@@ -382,7 +382,14 @@ def test_folder_is_read_under_its_own_path_whatever_a_link_is_called(write_book:
     (root / "mole" / "bee").symlink_to(root / "zebra", target_is_directory=True)
     assert list(read_pages(root)) == ["book/mole/y.md", "book/zebra/x.md"]
     links = f"ant, {Path('mole/bee')}"
-    assert read_skipped(root) == {f"links to folders that are read under their own path: {links}": 2}
+    assert read_skipped(root) == {f"links to folders that are read under another path: {links}": 2}
+
+
+@pytest.mark.parametrize("skipped", ["_shared", ".shared", "node_modules"])
+def test_link_to_a_skipped_folder_is_read(write_book: WriteBook, skipped: str) -> None:
+    root = write_book({f"{skipped}/x.md": "x", "guide/y.md": "y"})
+    (root / "guide" / "shared").symlink_to(root / skipped, target_is_directory=True)
+    assert list(read_pages(root)) == ["book/guide/shared/x.md", "book/guide/y.md"]
 
 
 def test_folders_that_are_too_deep_are_reported(write_book: WriteBook) -> None:
@@ -410,7 +417,7 @@ def test_links_that_leave_the_source_folder_are_skipped_and_named(
     assert list(read_pages(root)) == inside
     assert read_skipped(root) == {
         "links that lead outside the source folder: file.md, part/folder; --follow-links reads them": 2,
-        "links to folders that are read under their own path: twin": 1,
+        "links to folders that are read under another path: twin": 1,
     }
     followed = [entry for entry in MarkdownSource(root, follow_links=True).read() if isinstance(entry, Page)]
     assert [page.source_path for page in followed] == sorted(

@@ -21,7 +21,6 @@ _MAX_PARENTS = 4  # folders above the path in which to look for a config
 _MAX_KINDS = 5  # kinds of other files that are named
 _MAX_DEPTH = 100  # folders inside each other; each level makes every access to a file in it slower
 _TOO_DEEP = f"it is more than {_MAX_DEPTH - 1} folders below the docs folder"
-_SKIPPED_FOLDERS = frozenset(("node_modules", "__tests__", "__pycache__"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,13 +321,18 @@ def _walk_files(
                     on_error(OSError(errno.ENAMETOOLONG, _TOO_DEEP, folder))
                 folders.clear()
                 continue
-            folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+            folders[:] = sorted(filter(_may_have_pages, folders))
             paths = (os.path.join(folder, name) for name in folders)  # noqa: PTH118 - faster
             waiting += filter(os.path.islink, paths)
             for name in files:
                 file = os.path.join(folder, name)  # noqa: PTH118 - faster
                 if not _is_pipe_or_device(file) and _may_read(file, links):
                     yield PurePosixPath(Path(folder, name).relative_to(root).as_posix())
+
+
+def _may_have_pages(folder: str) -> bool:
+    """Whether a folder with this name is read; a link with another name may lead to one that is not."""
+    return folder != "node_modules" and not folder.startswith(("_", "."))
 
 
 def _may_read(file: str, links: LinkBoundary) -> bool:

@@ -66,7 +66,7 @@ class LinkBoundary:
         return False
 
     def note_repeated(self, folder: str) -> None:
-        """Record a link to a folder that is read under its own path, or through another link."""
+        """Record a link to a folder that is read under another path."""
         self._repeated.add(folder)
 
     def allows_import(self, path: Path) -> bool:
@@ -103,7 +103,7 @@ class LinkBoundary:
         groups = (
             ("links that lead outside the source folder", topmost, follow),
             ("docs folders that the config names outside the project", self._skipped_docs, follow),
-            ("links to folders that are read under their own path", self._repeated, ""),
+            ("links to folders that are read under another path", self._repeated, ""),
         )
         return [
             Skipped(f"{what}: {self._list_names(paths)}{advice}", len(paths))

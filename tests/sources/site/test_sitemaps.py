@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import time
+import tracemalloc
 
 import pytest
 
@@ -134,3 +135,16 @@ def test_blank_lines_of_a_text_sitemap_take_little_time() -> None:
     assert parsed is not None
     assert len(parsed.pages) == 1
     assert time.monotonic() - started < 10  # by the square of the lines, it would be an hour
+
+
+def test_addresses_beyond_the_limit_of_a_text_sitemap_take_little_memory() -> None:
+    body = b"http://a\n" * 100_000
+    tracemalloc.start()
+    try:
+        result = parse_sitemap(body, max_bytes=2**20, max_pages=10)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert result is not None
+    assert len(result.pages) == 10
+    assert peak < 100 * 100_000

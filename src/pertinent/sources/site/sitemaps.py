@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from xml.parsers import expat
 
 from ..._internal.decompression import GZIP, TooLarge, Undecodable, decompress
@@ -52,7 +53,9 @@ def parse_sitemap(body: bytes, *, max_bytes: int, max_pages: int) -> Sitemap | N
     start = body[:1000].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith((b"http://", b"https://")):
         lines = map(str.strip, body.decode("utf-8-sig", "replace").splitlines())
-        pages = [ListedPage(line) for line in lines if _ADDRESS.fullmatch(line)]
+        # One more than may be listed shows that there are too many; a large file has millions.
+        addresses = islice(filter(_ADDRESS.fullmatch, lines), max_pages + 1)
+        pages = [ListedPage(address) for address in addresses]
         problem = too_many_pages(max_pages) if len(pages) > max_pages else ""
         return Sitemap(pages[:max_pages], problem=problem)
     if not start.startswith((*_MARKUP, *_UTF_16)):

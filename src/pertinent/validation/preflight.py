@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from urllib.parse import urldefrag
 
@@ -12,7 +12,7 @@ from . import metrics
 from .criteria import Criteria
 from .golden.golden_set import GoldenQuery, GoldenSet, Label
 from .labels.resolve import ResolvedLabel, ResolvedQuery
-from .labels.votes import Judge, Vote
+from .labels.votes import merge_by_judge
 from .statistics import half_width
 
 MAX_NAMED = 10
@@ -179,11 +179,11 @@ def _note_overridden_zeros(golden: GoldenSet, resolved: Mapping[str, ResolvedQue
     names = []
     for query in golden.queries:
         labels = [label for label in resolved[query.id].labels if label.chunk_ids]
-        strongest = _find_strongest_votes(label for label in labels if label.label.grade)
+        grades = merge_by_judge((chunk_id, label.vote) for label in labels for chunk_id in label.chunk_ids)
         names += [
             f"{zero.label.location} of {_name(query.id, zero.label.line)}"
             for zero in labels
-            if not zero.label.grade and _is_overridden(zero, strongest)
+            if not zero.label.grade and all(grades[name][zero.label.judge] for name in zero.chunk_ids)
         ]
     if not names:
         return []
@@ -192,23 +192,6 @@ def _note_overridden_zeros(golden: GoldenSet, resolved: Mapping[str, ResolvedQue
         f"{have} no effect, since the same passages have more specific labels, or equally specific ones, "
         f"with a higher grade: {format_list(names, MAX_NAMED)}"
     ]
-
-
-def _find_strongest_votes(labels: Iterable[ResolvedLabel]) -> dict[tuple[str, Judge], Vote]:
-    """Find the vote of each judge that counts on each passage."""
-    strongest: dict[tuple[str, Judge], Vote] = {}
-    for label in labels:
-        vote = label.vote
-        for chunk_id in label.chunk_ids:
-            key = chunk_id, vote.judge
-            strongest[key] = max(vote, strongest.get(key, vote))
-    return strongest
-
-
-def _is_overridden(zero: ResolvedLabel, strongest: Mapping[tuple[str, Judge], Vote]) -> bool:
-    """Whether stronger votes of the same judge count on all passages of a label."""
-    vote = zero.vote
-    return all(strongest.get((chunk_id, vote.judge), vote) > vote for chunk_id in zero.chunk_ids)
 
 
 def _note_whole_pages(golden: GoldenSet, resolved: Mapping[str, ResolvedQuery]) -> list[str]:

@@ -268,7 +268,7 @@ def test_config_may_contain_regular_expressions(pattern: str) -> None:
 module.exports = {{
   url: 'https://a.example', baseUrl: '/',
   markdown: {{preprocessor: ({{fileContent}}) => fileContent.replace({pattern}, 'x')}},
-  customFields: {{pattern: {pattern}, half: 1 / 2, path: `a/${{b}}/c`}},
+  customFields: {{pattern: {pattern}, half: 1 / 2, path: `a/${{b}}/c`, f() {{ return {pattern}; }}}},
   presets: [['classic', {{docs: {{routeBasePath: 'read', editUrl: ({{path}}) => `https://x/${{path}}`}}}}]],
 }};
 """

@@ -30,7 +30,8 @@ SPREAD: Final = "..."
 
 _TOKEN = re.compile(
     # A regular expression may hold quotes and brackets; a slash that follows a value divides.
-    r"(?<=[=(,:\[!&|?;>])\s*(?P<regex>/(?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,50}+\]){1,100}+/\w*)"
+    r"(?:(?<=[=(,:\[!&|?;>])|(?<=\breturn))\s*"
+    r"(?P<regex>/(?![/*])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,50}+\]){1,100}+/\w*)"
     r"|\s+|//[^\n]*|/\*.*?\*/"
     # A backslash is read with what follows it: else a row of `\"` would begin a string at each quote.
     r"|(?P<string>'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|`(?:[^`\\]|\\.)*+`)"

@@ -12,7 +12,7 @@ class NameMatcher:
 
     def __init__(self, query: str, book: BookWords) -> None:
         self._book = book
-        self._query = book.read_name(query)  # not cached: queries have no end
+        self._query = book.read_name(query)  # not cached: most queries differ
         self._matches: dict[str, float] = {}
 
     def match(self, name: str) -> float:

@@ -177,6 +177,10 @@ def test_quoted_cjk_text_without_spaces_is_a_phrase(phrase: str) -> None:
     assert read(f'"{phrase}" 設定') == SearchText(f"{phrase} 設定", (phrase,))
 
 
+def test_quoted_cjk_punctuation_is_no_phrase() -> None:
+    assert read('"・" 設定') == SearchText("・ 設定")
+
+
 @pytest.mark.parametrize("typed", ["検策", "全文険索の設定", "検索API", "検"])
 def test_cjk_words_are_left_alone(typed: str) -> None:
     assert read(typed) == SearchText(typed)

@@ -52,8 +52,7 @@ def read_query(query: str, book: BookWords, is_word: Callable[[str], bool], *, c
         correct: Whether unknown words are replaced.
     """
     in_quotes = [_unquote(match).strip() for match in _PHRASE.finditer(query)]
-    # Chinese, Japanese and Korean phrases may have no spaces between their words.
-    phrases = tuple(phrase for phrase in in_quotes if len(tokens(phrase)) > 1 or is_cjk(phrase))
+    phrases = tuple(filter(_is_phrase, in_quotes))
     text = _PHRASE.sub(_unquote, query)
     if not text.strip():
         # Hosted models refuse an empty text.
@@ -67,6 +66,12 @@ def read_query(query: str, book: BookWords, is_word: Callable[[str], bool], *, c
 
 def _unquote(match: re.Match[str]) -> str:
     return match.group(1) or match.group(2) or ""
+
+
+def _is_phrase(text: str) -> bool:
+    """Whether a text has several words; Chinese, Japanese and Korean may have no spaces between them."""
+    words = tokens(text)
+    return len(words) > 1 or any(is_cjk(word.text) for word in words)
 
 
 def _correct_words(text: str, quoted: set[str], book: BookWords, is_word: Callable[[str], bool]) -> str:

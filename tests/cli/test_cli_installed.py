@@ -83,11 +83,13 @@ def test_index_locked_by_another_process_exits_with_3(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("held")
-def test_index_gives_up_waiting_for_a_process_that_has_the_index_open(
-    run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ["index", "remove"])
+def test_writer_gives_up_waiting_for_a_process_that_has_the_index_open(
+    run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setenv("PERTINENT_LOCK_TIMEOUT", "0")
-    errors = " ".join(run("index", docs, exits=1).stderr.split())
+    argument = docs if command == "index" else "robots"
+    errors = " ".join(run(command, argument, exits=1).stderr.split())
     assert re.search(r"Waiting for process \d+ on \S+, which has this index open", errors)
     assert re.search(r"gave up after 0 s: process \d+ on \S+ has this index open; .* lock_timeout", errors)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -26,3 +27,14 @@ class NoProgress:
     def advance(self, steps: int = 1) -> None: ...
 
     def waiting(self, message: str) -> None: ...
+
+
+class WaitNotices(NoProgress):
+    """Announces which process the work waits for, and no other progress."""
+
+    def __init__(self, announce: Callable[[str], None]) -> None:
+        self._announce = announce
+
+    def waiting(self, message: str) -> None:
+        """Announce the message."""
+        self._announce(message)

@@ -66,11 +66,7 @@ class Pertinent(ClosedAtExit):
         return cls(Workspace(load({"folder": folder, **settings}).settings))
 
     def plan(
-        self,
-        source: str | os.PathLike[str],
-        *,
-        progress: Progress | None = None,
-        **options: Any,
+        self, source: str | os.PathLike[str], *, progress: Progress | None = None, **options: Any
     ) -> SyncPlan:
         """Return what `index` would do, without changing the index.
 
@@ -147,11 +143,12 @@ class Pertinent(ClosedAtExit):
         """The file that caches pages fetched from live sites."""
         return self.workspace.settings.folder / "crawl.sqlite3"
 
-    def remove(self, source: str) -> int:
+    def remove(self, source: str, progress: Progress | None = None) -> int:
         """Remove a source and all its pages from the index.
 
         Args:
             source: The name of the source, as `pertinent list` prints it.
+            progress: Receives the name of the process that is waited for, if any.
 
         Returns:
             How many pages were removed.
@@ -163,7 +160,7 @@ class Pertinent(ClosedAtExit):
         names = self.workspace.catalog().sources()
         if source not in names:
             raise NotFound(f"no source has the name {source!r}; there are {', '.join(names) or 'none'}")
-        with self.workspace.writing(NoProgress(), frees_space=True):
+        with self.workspace.writing(progress or NoProgress(), frees_space=True):
             return self.workspace.create_indexer(NoProgress()).remove(source)
 
     def reindex(
@@ -220,14 +217,14 @@ class Pertinent(ClosedAtExit):
         with self.workspace.writing(progress := progress or NoProgress()):
             return migrate(self.workspace, settings, progress)
 
-    def rollback(self) -> str:
+    def rollback(self, progress: Progress | None = None) -> str:
         """Return to the index that the last `reindex` replaced; return its embedder, which must be set."""
-        with self.workspace.writing(NoProgress()):
+        with self.workspace.writing(progress or NoProgress()):
             return rollback(self.workspace).embedder
 
-    def drop_previous(self) -> bool:
+    def drop_previous(self, progress: Progress | None = None) -> bool:
         """Delete the index that the last `reindex` replaced; return whether there was one."""
-        with self.workspace.writing(NoProgress(), frees_space=True):
+        with self.workspace.writing(progress or NoProgress(), frees_space=True):
             return drop_previous(self.workspace) is not None
 
     def search(  # noqa: PLR0913 - the options of a search are its arguments

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..._internal.progress import WaitNotices
 from ...errors import InvalidInput
 from .error_reporting import print_notice
 from .global_options import open_pertinent
@@ -49,12 +50,12 @@ def reindex(
         raise InvalidInput("reindex", "give only one of --validate, --rollback and --drop-previous")
     with open_pertinent(context) as pertinent:
         if rollback:
-            pertinent.rollback()
+            pertinent.rollback(WaitNotices(print_notice))
             lines = [f"  {line}\n" for line in settings_matching_index(pertinent.workspace)]
             hint = ["To search it, set:\n", *lines] if lines else []
             write("".join(["The previous index is in use again.\n", *hint]))
         elif drop_previous:
-            dropped = pertinent.drop_previous()
+            dropped = pertinent.drop_previous(WaitNotices(print_notice))
             write("The previous index was deleted.\n" if dropped else "There is no previous index.\n")
         else:
             with show_progress() as progress:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ..._internal.messages import format_count
+from ..._internal.progress import WaitNotices
 from .error_reporting import INTERRUPTED, print_notice
 from .global_options import open_pertinent
 from .terminal import write
@@ -27,7 +28,7 @@ def remove(
     """
     with open_pertinent(context) as pertinent:
         try:
-            pages = pertinent.remove(name)
+            pages = pertinent.remove(name, WaitNotices(print_notice))
         except KeyboardInterrupt:
             print_notice("stopped; some pages may be removed, and the same command removes the others")
             raise typer.Exit(INTERRUPTED) from None

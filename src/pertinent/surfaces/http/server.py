@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import structlog
 import uvicorn
 
-from ..._internal.progress import NoProgress
+from ..._internal.progress import WaitNotices
 from ...errors import PertinentError, SettingsError
 from ...identity import is_loopback
 from ...indexing.sync import SyncSummary
@@ -135,7 +135,7 @@ def _index_first(
     if writer := _find_tolerable_writer(workspace):
         announce(f"{writer} is writing to this index: it is served as it is, and {watch} is indexed later")
         return
-    log_sync(log, watch, sync(progress=_WaitNotices(announce)))
+    log_sync(log, watch, sync(progress=WaitNotices(announce)))
 
 
 def _find_tolerable_writer(workspace: Workspace) -> str | None:
@@ -153,17 +153,6 @@ def _find_tolerable_writer(workspace: Workspace) -> str | None:
         except PertinentError:
             return None
     return writer
-
-
-class _WaitNotices(NoProgress):
-    """Announces whom the first sync waits for, and no other progress."""
-
-    def __init__(self, announce: Callable[[str], None]) -> None:
-        self._announce = announce
-
-    def waiting(self, message: str) -> None:
-        """Announce the message."""
-        self._announce(message)
 
 
 def allowed_host_names(settings: Settings) -> set[str] | None:

@@ -80,8 +80,8 @@ def _check_page(url: str, anchors: Iterable[str], read_anchors: ReadAnchors) -> 
 
 
 _REMEDIES: Mapping[LinkProblem, str] = {
-    "page gone": f"{REMEDY_INDEX}. If it stays, the site has the page only at another spelling, with `/` or "
-    "`/index.html` at the end: redirect this one to it",
+    "page gone": f"{REMEDY_INDEX}. If the finding stays, the site has the page only with `/` or "
+    "`/index.html` at the end of its address: redirect this address there",
     "anchor missing": REMEDY_INDEX,
     "not reached": "run this again when the site answers",
 }

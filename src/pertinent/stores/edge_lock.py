@@ -19,7 +19,10 @@ _HeldLock = tuple[int, int, int]
 """The number of the process, and device and inode of the file that it has locked."""
 
 _held_locks: list[_HeldLock] = []
-"""The locks of this process. Its name in the file does not tell: in containers, others may have the same."""
+"""The locks of this process.
+
+The name in the file does not identify the process: one in another container may have the same name.
+"""
 
 
 class FolderLock:

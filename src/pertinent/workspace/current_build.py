@@ -1,4 +1,4 @@
-"""Follow an index that another process rebuilds, and whose old build it may delete while it is open here."""
+"""Switch to a new build of the index if another process has deleted the one that is open here."""
 
 from __future__ import annotations
 

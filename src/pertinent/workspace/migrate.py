@@ -92,7 +92,7 @@ def _migrate(
         # The source may have changed since an interrupted copy.
         target_catalog.begin_copy(source_id)
     if target_catalog is None and not source.commits():
-        # An earlier version made it. Only with a record can it be told from the copy later.
+        # An earlier version made the source. With a record, it differs from its copy after the next sync.
         source.record_commits([catalog.commits().last])
     # A build that exists and is not in use is an interrupted copy.
     target.remove(made_with.build)

@@ -238,7 +238,7 @@ class Doctor:
         if not pending:
             return "none", []
         pages = format_count(len(pending), "page waits", "pages wait")
-        problem = f"{pages} to be written: a run was interrupted, or `--repair` marked them"
+        problem = f"{pages} to be written: after an interrupted run, a rollback or `--repair`"
         return "", [Finding(problem, REMEDY_INDEX, frozenset(pending))]
 
     def _read_stored_chunks(self) -> Result:

@@ -94,3 +94,20 @@ def test_copy_that_was_synced_is_not_emptied(
         pytest.raises(SyncRefused, match="already has pages"),
     ):
         local.migrate_to(qdrant.url, postgres_url)
+
+
+@pytest.mark.slow
+def test_copy_that_lacks_new_paths_of_its_chunks_is_not_complete(
+    docs: Path, tmp_path: Path, qdrant: Endpoint, collection: str
+) -> None:
+    """Both indexes share the catalog, and have the same texts."""
+    address = "https://book.example/docs"
+    (docs / "joints.md").write_text("---\nslug: /joints\n---\n# Joints\n\nA revolute joint has limits.\n")
+    with Pertinent.open(tmp_path / "data", embedder=FAST, qdrant_collection=collection) as local:
+        local.index(docs, base_url=address)
+        assert local.migrate_to(qdrant.url) == 1
+        assert local.migrate_to(qdrant.url) == 0
+        (docs / "joints.md").rename(docs / "axes.md")
+        assert local.index(docs, base_url=address).chunks_added == 0
+        with pytest.raises(SyncRefused, match="one of them was synced"):
+            local.migrate_to(qdrant.url)

@@ -15,6 +15,7 @@ from ..identity import embedding_key, point_id
 from ..indexing.chunking import embedded_text
 from ..ports import Catalog, Entry, Fingerprint, PageRecord, PageWrite, VectorIndex
 from ..settings import Settings
+from .outdated_index import has_last_commit
 from .workspace import Workspace
 
 COPY_BATCH = 512
@@ -74,8 +75,8 @@ def _migrate(
     copied = target_catalog is not None and _is_copy(catalog, target_catalog, made_with)
     if target.in_use() == made_with.build and made_with.build in target.numbers():
         with closing(target.open(made_with)) as index:
-            is_same_catalog = copied or target_catalog is None
-            if is_same_catalog and _has_every_chunk(catalog, index, made_with):
+            is_up_to_date = copied or (target_catalog is None and has_last_commit(index, catalog))
+            if is_up_to_date and _has_every_chunk(catalog, index, made_with):
                 if target_catalog is not None:
                     target_catalog.finish_copy()
                 return 0

@@ -19,7 +19,7 @@ _ATTEMPTS, _PAUSE_SECONDS = 5, 0.2
 def check_commits(index: VectorIndex, fingerprint: Fingerprint, catalog: Catalog, settings: Settings) -> None:
     """Raise IndexOutdated if the build in use lacks commits of the catalog, or has later ones."""
     for _ in range(_ATTEMPTS):
-        if _has_last_commit(index, catalog):
+        if has_last_commit(index, catalog):
             return
         # Another process may have committed in between, or a replica of the record may be behind.
         time.sleep(_PAUSE_SECONDS)
@@ -27,7 +27,8 @@ def check_commits(index: VectorIndex, fingerprint: Fingerprint, catalog: Catalog
         raise IndexOutdated(_explain_outdated_index(settings))
 
 
-def _has_last_commit(index: VectorIndex, catalog: Catalog) -> bool:
+def has_last_commit(index: VectorIndex, catalog: Catalog) -> bool:
+    """Whether the index has all commits of the catalog, and no later ones."""
     # The catalog is read first: the index has recorded a commit before the catalog makes it.
     last, announced = catalog.commits()
     recorded = index.commits()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import http.client
 import http.server
@@ -29,8 +30,10 @@ from typer.testing import CliRunner
 
 from pertinent.errors import EmbedderError, StoreError
 from pertinent.indexing.sync import SyncSummary
+from pertinent.settings import Settings
 from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.http import watch
+from pertinent.surfaces.http.server import open_listener
 from pertinent.surfaces.library import Pertinent
 
 from ..servers.forked import ForkedCommand
@@ -215,6 +218,32 @@ def test_server_prints_its_address_and_answers(server: Server) -> None:
     status, body = server.ask("revolute joint")
     assert status == 200
     assert json.loads(body)["results"][0]["title"] == "Joints"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the libraries of a process in /proc")
+def test_server_does_not_use_uvloop(server: Server) -> None:
+    # uvloop accepts one connection at a time, so that new clients would wait during a flood.
+    libraries = Path(f"/proc/{server.process.pid}/maps").read_text(encoding="utf-8")
+    assert "httptools" in libraries
+    assert "uvloop" not in libraries
+
+
+def test_responses_are_sent_without_delay() -> None:
+    async def read_option() -> int:
+        accepted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            connection = writer.get_extra_info("socket")
+            accepted.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listener = open_listener(Settings(port=0))
+        async with await asyncio.start_server(answer, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.close()
+            return await accepted
+
+    assert asyncio.run(read_option())
 
 
 def test_server_log_is_json_lines_without_keys(server: Server) -> None:

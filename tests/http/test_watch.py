@@ -113,7 +113,7 @@ def serve_without_listening(
     class ListeningError(Exception):
         """Ends the server."""
 
-    monkeypatch.setattr(server, "_listen", Mock(side_effect=ListeningError))
+    monkeypatch.setattr(server, "open_listener", Mock(side_effect=ListeningError))
     monkeypatch.setattr(server, "configure_logging", lambda: None)
     with pytest.raises(ListeningError):
         server.run_server(pertinent, watch=str(docs), base_url=None, follow_links=False, announce=announce)

@@ -73,7 +73,7 @@ def run_server(
     pertinent.workspace.engine().load_words()
     if not pertinent.workspace.engine().probe_index():
         announce(f"warning: {NO_CHUNKS}")
-    listener = _listen(settings)
+    listener = open_listener(settings)
     stop = threading.Event()
     watcher = threading.Thread(target=watch_source, args=(watch, sync, stop, log), name="watch", daemon=True)
     token = make_token()
@@ -93,6 +93,8 @@ def run_server(
     )
     config = uvicorn.Config(
         app,
+        # uvloop accepts one connection at a time between the other work, so a flood would delay new clients.
+        loop="asyncio",
         http=create_protocol(observer, limits),
         log_config=None,
         access_log=False,
@@ -165,9 +167,11 @@ def allowed_host_names(settings: Settings) -> set[str] | None:
     return {urlsplit(origin).hostname or "" for origin in settings.cors_origins}
 
 
-def _listen(settings: Settings) -> socket.socket:
+def open_listener(settings: Settings) -> socket.socket:
+    """Listen on the host and port of the settings; raise SettingsError if that is not possible."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends a response at once (TCP_NODELAY) only if the protocol is named.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))

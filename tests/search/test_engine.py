@@ -23,6 +23,7 @@ from pertinent.testing.pages import InMemorySource, page
 from pertinent.types import (
     Answer,
     Filters,
+    PointId,
     Ranking,
     SearchOptions,
     SectionName,
@@ -556,11 +557,12 @@ def test_phrase_is_found_among_many_passages_below_the_threshold(workspace: Work
 
 
 class CountingIndex:
-    """Counts how often an index is searched."""
+    """Counts how often an index is searched, and records which points are read."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.searches = 0
+        self.points_read: list[PointId] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -568,6 +570,10 @@ class CountingIndex:
     def candidates(self, *arguments: Any, **options: Any) -> Any:
         self.searches += 1
         return self._inner.candidates(*arguments, **options)
+
+    def chunks(self, point_ids: Sequence[PointId]) -> Any:
+        self.points_read += point_ids
+        return self._inner.chunks(point_ids)
 
 
 def test_quoted_phrase_that_does_not_occur_is_named_after_few_searches(workspace: Workspace) -> None:
@@ -581,6 +587,7 @@ def test_quoted_phrase_that_does_not_occur_is_named_after_few_searches(workspace
     assert answer.notes == (NO_PHRASE,)
     # 50, 200, 800: the last one has all chunks.
     assert index.searches == 3
+    assert len(index.points_read) == len(set(index.points_read)) == 300
 
 
 def test_typing_the_name_of_a_page_finds_it_first(engine: Engine) -> None:

@@ -17,7 +17,18 @@ from .._internal.clock import StageTimer, utc_now
 from ..errors import CatalogFailure, EmbedderError, IndexMissing, InvalidInput, NotFound, RerankerError
 from ..identity import point_id
 from ..ports import CatalogReader, Description, Embedder, IndexReader, Vector
-from ..types import NO_RERANKER, Answer, Chunk, Filters, Hit, Ranking, SearchOptions, Suggestion
+from ..types import (
+    NO_RERANKER,
+    Answer,
+    Chunk,
+    Filters,
+    Hit,
+    PointId,
+    Ranking,
+    SearchOptions,
+    StoredPoint,
+    Suggestion,
+)
 from .book_words import BookWords
 from .book_words_cache import BookWordsCache
 from .cosine_scale import KNOWN_SCALES, SAMPLE, CosineScale, estimate_scale
@@ -37,7 +48,7 @@ CANDIDATES_PER_HIT = 2
 WIDENING = 4
 """The factor by which the number of candidates grows when too few of them can be listed."""
 
-MAX_CANDIDATES = 3_200
+MAX_CANDIDATES = 800
 """The most candidates that a search reads of each side.
 
 It bounds the cost of a quoted phrase that no passage has.
@@ -316,32 +327,21 @@ class Engine:
         book: BookWords,
     ) -> Ranked:
         """Rank candidates, and more of them until the list is full or further ones can't be listed."""
+        sides = CANDIDATE_SIDES[ranking]
+        scale = self._load_cosine_scale(book) if ranking == "hybrid" else CosineScale()
+        points: dict[PointId, StoredPoint] = {}
         limit = max(CANDIDATES, CANDIDATES_PER_HIT * options.top_k)
         while True:
-            ranked, has_more = self._rank_candidates(text, vector, ranking, options, limit, book)
+            candidates = self._index.candidates(vector, text, by=sides, limit=limit, filters=options.filters)
+            points |= self._index.chunks([point for point in candidates.point_ids if point not in points])
+            ranked = rank(candidates, points, ranking, text or "", book, scale)
             hits = select(ranked.filter_by_phrases(phrases), options).hits
+            has_more = len(candidates.point_ids) >= limit and len(ranked.damaged) < MOST_DAMAGED
             # The few passages that have a phrase may be far down, and still reach the threshold.
             can_fill = has_more and (bool(phrases) or ranked.all_reach(options.threshold))
             if len(hits) >= options.top_k or not can_fill or limit >= MAX_CANDIDATES:
                 return ranked
             limit = min(limit * WIDENING, MAX_CANDIDATES)
-
-    def _rank_candidates(
-        self,
-        text: str | None,
-        vector: Vector | None,
-        ranking: Ranking,
-        options: SearchOptions,
-        limit: int,
-        book: BookWords,
-    ) -> tuple[Ranked, bool]:
-        """Rank the best `limit` candidates of each side, and say whether there may be more."""
-        sides = CANDIDATE_SIDES[ranking]
-        candidates = self._index.candidates(vector, text, by=sides, limit=limit, filters=options.filters)
-        chunks = self._index.chunks(candidates.point_ids)
-        scale = self._load_cosine_scale(book) if ranking == "hybrid" else CosineScale()
-        ranked = rank(candidates, chunks, ranking, text or "", book, scale)
-        return ranked, len(candidates.point_ids) >= limit and len(ranked.damaged) < MOST_DAMAGED
 
     def _load_cosine_scale(self, book: BookWords) -> CosineScale:
         """Return the scale of the model's cosines, estimated again while a small book grows."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -68,6 +69,13 @@ def add_a_stray_point(folder: Path) -> None:
         workspace.writable_index().put([entry(stray)], [vector])
 
 
+def add_an_emptied_point(folder: Path, **payload: str) -> None:
+    """Leave a point as a killed run does that has emptied it and not deleted it."""
+    with opened(folder) as workspace:
+        emptied = qdrant.Point(uuid4(), {}, payload or {"document_id": a_chunk(workspace).document_id})
+        workspace.index()._update(qdrant.UpdateOperation.upsert_points([emptied]))  # type: ignore[attr-defined]
+
+
 def sql(folder: Path, statement: str) -> None:
     with closing(sqlite3.connect(folder / "catalog.sqlite3")) as database, database:
         database.execute(statement)
@@ -106,6 +114,12 @@ DAMAGES: dict[str, tuple[Damage, str, str]] = {
     ),
     "lost point": (lose_a_point, "drift", "in the catalog but not in the index"),
     "stray point": (add_a_stray_point, "drift", "in the index but not in the catalog"),
+    "emptied point": (add_an_emptied_point, "payloads", "text is missing"),
+    "emptied point of no page": (
+        partial(add_an_emptied_point, document_id="nowhere"),
+        "payloads",
+        "text is missing",
+    ),
     "lost row": (partial(sql, statement=LOSE_A_ROW), "drift", "in the index but not in the catalog"),
     "snippet": (partial(sql, statement=ALTER_A_SNIPPET), "hashes", "altered in the catalog"),
     "page": (partial(sql, statement=ALTER_A_PAGE), "slices", "another text than the page"),
@@ -195,7 +209,7 @@ def test_rule_29_doctor_repairs_damaged_points(run: Run, indexed: Path, docs: Pa
     problems = [finding["problem"] for finding in by_check["payloads"]]
     assert any(first in line and "position is 'x', not a whole number" in line for line in problems)
     assert any(second in line and "url is 'not a url', not an address" in line for line in problems)
-    assert all("pertinent reindex" in finding["run"] for finding in by_check["payloads"])
+    assert all("pertinent doctor --repair" in finding["run"] for finding in by_check["payloads"])
 
     if remedy == "reindex":
         assert run("reindex").exit_code == 0
@@ -203,6 +217,14 @@ def test_rule_29_doctor_repairs_damaged_points(run: Run, indexed: Path, docs: Pa
         assert run("doctor", "--repair").exit_code == 0
         run("index", docs, "--base-url", "https://robots.example/docs", "--name", "robots", exits=0)
     assert run("doctor").exit_code == 0
+
+
+def test_doctor_names_reindex_for_a_point_of_unknown_page(run: Run, indexed: Path) -> None:
+    add_an_emptied_point(indexed, title="Joints")
+    (finding,) = findings(run("doctor", "--json", "--repair", exits=1).stdout)["payloads"]
+    assert finding["run"].startswith("`pertinent reindex`")
+    run("reindex", exits=0)
+    run("doctor", exits=0)
 
 
 def flip_vector_bytes(folder: Path, byte: int) -> str:

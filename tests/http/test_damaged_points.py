@@ -322,7 +322,9 @@ class Damaging:
         assert all(any(part in warning for warning in response["warnings"]) for part in named)
 
         answer = interfaces.opened.search(QUERY, top_k=100)
-        assert {str(point.point_id) for point in answer.damaged} == problems.keys()
+        assert {str(point.point_id): point.document_id for point in answer.damaged} == {
+            point["point_id"]: point["document_id"] for point in response["damaged"]
+        }
         shorter = pertinent.retrieve(QUERY, top_k=LIST)
         assert len(shorter["results"]) == min(LIST, POINTS - len(problems))
         assert names_damage(shorter["metadata"]["notes"]) >= (len(problems) > POINTS - LIST)
@@ -371,7 +373,8 @@ class Damaging:
                 )
         if bad:
             assert report["verdict"] != "PASS"
-            assert any("pertinent reindex" in advice or "pipeline" in advice for advice in commands)
+            remedies = ("pertinent reindex", "pertinent doctor --repair", "pipeline")
+            assert any(remedy in command for command in commands for remedy in remedies)
 
     def _golden(self) -> Path:
         path = self.interfaces.folder.parent / "golden.json"
@@ -421,6 +424,9 @@ def test_rule_29_damage_in_own_points_is_named_by_every_interface(
         records, _ = client.scroll(collection, limit=1)
         client.set_payload(collection, {"position": "x"}, [records[0].id], wait=True)
         assert interfaces.search()["status"] == "partial"
+        with running_service(interfaces.opened.workspace) as url, PertinentClient(url) as remote:
+            damaged = remote.search(QUERY, 100).damaged
+            assert damaged == interfaces.opened.search(QUERY, 100).damaged != ()
         interfaces.opened.reindex()
         assert interfaces.search()["status"] == "success"
         assert interfaces.run("doctor", "--json")["sound"] is True

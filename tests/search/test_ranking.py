@@ -175,7 +175,7 @@ def test_select_lists_the_best_hits_that_pass_every_limit(
 def test_select_names_the_damaged_points_that_would_have_been_listed() -> None:
     points: dict[PointId, StoredPoint] = {number: chunk_of(number) for number in (1, 2, 3)}
     points |= {
-        number: DamagedPoint(number, f"damaged-{number}", ("position: must be a number",))
+        number: DamagedPoint(number, f"damaged-{number}", "page", ("position: must be a number",))
         for number in (4, 5, 6)
     }
     candidates = Candidates([1, 2, 3, 4, 5, 6], [0.9, 0.6, 0.5, 0.7, 0.55, 0.2], None)
@@ -447,7 +447,7 @@ def test_without_words_of_the_book_each_word_counts_as_a_typical_one() -> None:
 def test_damaged_points_are_scored_as_the_only_passage_of_their_page() -> None:
     points: dict[PointId, StoredPoint] = {
         1: make_chunk("page"),
-        2: DamagedPoint(2, "damaged", ("position: must be a number",)),
+        2: DamagedPoint(2, "damaged", "page", ("position: must be a number",)),
     }
     ranked = rank(Candidates([1, 2], [0.7, 0.7], [4.0, 4.0]), points, "hybrid", "", BOOK, CosineScale())
     assert [hit.point_id for hit in ranked.hits] == [1]

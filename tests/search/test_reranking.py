@@ -270,7 +270,7 @@ def make_ranked(scores: dict[UUID, float]) -> Ranked:
         Hit(replace(CHUNK, chunk_id=str(point)), score, Scores(score, None), point)
         for point, score in scores.items()
     ]
-    damaged = [(0.5, DamagedPoint(UUID(int=99), "damaged", ("text is missing",)))]
+    damaged = [(0.5, DamagedPoint(UUID(int=99), "damaged", "page", ("text is missing",)))]
     return Ranked(sorted(hits, key=lambda hit: (-hit.score, hit.chunk.chunk_id)), damaged)
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+import qdrant_edge as qdrant
 
 from pertinent.identity import point_id
+from pertinent.stores.edge import EdgeIndex
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import readable_chunks
 
@@ -58,3 +61,19 @@ def test_sync_after_a_rollback_restores_lost_chunks(library: Pertinent, docs: Pa
     assert knee_chunk_ids(library) == complete
     assert library.workspace.writable_catalog().pending() == []
     assert {page.chunks for page in library.pages()} == {3}
+
+
+def test_sync_after_a_rollback_deletes_emptied_points(library: Pertinent, docs: Path) -> None:
+    complete = knee_chunk_ids(library)
+    document_id = next(page.document_id for page in library.pages() if page.title == "The knee")
+    index = library.workspace.writable_index()
+    assert isinstance(index, EdgeIndex)
+    emptied = qdrant.Point(uuid4(), {}, {"document_id": document_id})
+    index._update(qdrant.UpdateOperation.upsert_points([emptied]))
+    library.reindex()
+    library.rollback()
+    assert library.workspace.index().count() == len(NAMES) * 3 + 1
+    assert library.workspace.writable_catalog().pending() == [document_id]
+    library.index(docs)
+    assert library.workspace.index().count() == len(NAMES) * 3
+    assert knee_chunk_ids(library) == complete

@@ -130,21 +130,21 @@ def find_repeated_pages(stored: Inventory) -> list[Finding]:
     return [Finding(problem, REMEDY_REPEATED)]
 
 
-def find_damaged_points(
-    damaged: Sequence[DamagedPoint], rows: Mapping[str, Chunk], remedy: str
-) -> list[Finding]:
-    """Return a finding for each damaged point, with its page if the catalog has it."""
+def find_damaged_points(damaged: Sequence[DamagedPoint], rows: Mapping[str, Chunk]) -> list[Finding]:
+    """Return a finding for each damaged point, with its page if that is known."""
     pages: dict[PointId, str] = {}
     if damaged:
         pages = {point_id(chunk.chunk_id): chunk.document_id for chunk in rows.values()}
 
-    def find_pages(points: Iterable[DamagedPoint]) -> frozenset[str]:
-        return frozenset(pages[point.point_id] for point in points if point.point_id in pages)
+    def make_finding(problem: str, points: Iterable[DamagedPoint]) -> Finding:
+        document_ids = frozenset(pages.get(point.point_id, point.document_id) for point in points)
+        if all(document_ids):
+            return Finding(problem, REMEDY_REPAIR, document_ids)
+        return Finding(problem, REMEDY_REINDEX)
 
-    findings = [Finding(str(point), remedy, find_pages([point])) for point in damaged[:MAX_LISTED]]
+    findings = [make_finding(str(point), [point]) for point in damaged[:MAX_LISTED]]
     if further := damaged[MAX_LISTED:]:
-        problem = f"and {format_count(len(further), 'more damaged point')}"
-        findings.append(Finding(problem, remedy, find_pages(further)))
+        findings.append(make_finding(f"and {format_count(len(further), 'more damaged point')}", further))
     return findings
 
 

@@ -8,7 +8,7 @@ embeds only what is missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from .. import build
@@ -37,7 +37,6 @@ from .audit import (
     MAX_NAMED,
     REMEDY_EXTERNAL,
     REMEDY_INDEX,
-    REMEDY_REINDEX,
     REMEDY_REPAIR,
     Finding,
     Inventory,
@@ -250,15 +249,14 @@ class Doctor:
         """Check that every point can be read, also in an external collection."""
         if self._inventory is None:
             points = list(self._opened.index().scan())
+            damaged = find_damaged_points(list(damaged_points(points)), {})
             findings = [
-                *find_damaged_points(list(damaged_points(points)), {}, REMEDY_EXTERNAL),
+                *(replace(finding, remedy=REMEDY_EXTERNAL, pages=frozenset()) for finding in damaged),
                 *_find_shared_ids(readable_chunks(points)),
             ]
             return "every point can be read, and has an id of its own", findings
         stored = self._inventory
-        return "every point can be read", find_damaged_points(
-            stored.damaged, stored.in_catalog, REMEDY_REINDEX
-        )
+        return "every point can be read", find_damaged_points(stored.damaged, stored.in_catalog)
 
     def _check_stored_data(self, check: StoredDataCheck) -> Result:
         if self._inventory is None:

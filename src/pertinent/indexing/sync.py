@@ -23,7 +23,7 @@ from .._internal.clock import StageTimer
 from .._internal.free_memory import release_free_memory
 from ..errors import CatalogFailure, EmbedderError, PertinentError
 from ..ports import Entry, PageWrite
-from ..types import Chunk, PointId, Skipped, Unreadable, readable_chunks
+from ..types import Chunk, PointId, Skipped, Unreadable
 from .chunking import embedded_text
 from .model_check import check_model
 from .plan import PageChange, SyncPlan, check_removals
@@ -168,8 +168,8 @@ class Indexer(Planner):
             with self._mark_pages_if_lock_is_lost([change.document_id for change in group]):
                 self._write_to_index(spool, group)
         if self.index.count() != sum(change.chunks for change in changes):
-            # The interrupted rebuild may have written pages that have been removed since.
-            indexed = {chunk.document_id for chunk in readable_chunks(self.index.scan())}
+            # The interrupted rebuild may have written pages that have been removed since, or emptied them.
+            indexed = {point.document_id for point in self.index.scan() if point.document_id}
             for document_id in indexed - {change.document_id for change in changes}:
                 self.index.delete_stale_points(document_id, keep=[])
         self.progress.stage("Optimising the index", None)

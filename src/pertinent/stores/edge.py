@@ -214,7 +214,7 @@ class EdgeIndex:
 
         Qdrant counts the words of a deleted point as long as its segment is open. Each edit of a page would
         make the words of that page more common, and its lexical scores lower. An empty point has no embedding
-        key, so that a sync after an interruption writes it again.
+        key, so that a sync after an interruption writes it again. Its document id is kept, to find it by.
         """
         stale = qdrant.Filter(
             must=[match_field("document_id", document_id)], must_not=[qdrant.HasIdCondition(set(keep))]

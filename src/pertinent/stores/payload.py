@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ..identity import canonical_url, point_id, shorten
 from ..ports import Entry
 from ..types import SECTION_SEPARATOR, Chunk, DamagedPoint, Filters, PointId, StoredPoint
-from .payload_checks import find_problems
+from .payload_checks import find_problems, text_or_empty
 
 KEYWORDS = ("document_id", "headings", "url_parents", "source_type")
 """The fields that filters use, which every store therefore indexes."""
@@ -43,11 +43,11 @@ def to_payload(entry: Entry) -> dict[str, Any]:
 def to_chunk(payload: Mapping[str, Any], point: PointId) -> StoredPoint:
     """Read the chunk of one of our points, or what is wrong with its fields."""
     problems = find_problems(payload, _REQUIRED)
-    chunk_id = payload.get("chunk_id")
+    chunk_id, document_id = payload.get("chunk_id"), payload.get("document_id")
     if not problems and point_id(payload["chunk_id"]) != point:
         problems = (f"chunk_id is {shorten(repr(chunk_id), 60)}, which has another point id",)
     if problems:
-        return DamagedPoint(point, chunk_id if isinstance(chunk_id, str) else "", problems)
+        return DamagedPoint(point, text_or_empty(chunk_id), text_or_empty(document_id), problems)
     values: list[Any] = list(map(payload.get, _CHUNK_FIELDS))
     if None in values:
         values = [

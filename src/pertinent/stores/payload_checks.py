@@ -104,6 +104,11 @@ def find_problems(
     return tuple(problems)
 
 
+def text_or_empty(value: object) -> str:
+    """Return the value if it is text; any other one is empty."""
+    return value if isinstance(value, str) else ""
+
+
 def _label(name: str, paths: Mapping[str, str] | None) -> str:
     path = (paths or {}).get(name, name)
     return name if path == name else f"{name} ({path})"

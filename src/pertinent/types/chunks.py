@@ -95,6 +95,8 @@ class DamagedPoint:
     point_id: PointId
     chunk_id: str
     """Empty if it can't be read either."""
+    document_id: str
+    """Empty if it can't be read either."""
     problems: tuple[str, ...]
     """Each begins with the name of the field."""
 

@@ -5,7 +5,7 @@ The catalog records which build is which, so this is known even after a process 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from ..errors import IndexFailure, IndexLocked
@@ -89,18 +89,23 @@ class IndexBuilds:
     def read_pages(self, index: VectorIndex) -> BuildPages:
         """Return the catalog's pages with their chunks from a build.
 
-        Chunks of pages that the catalog does not have are deleted from the build. If the build has none of
-        the catalog's pages, nothing is deleted and there are no pages.
+        Points of pages that the catalog does not have are deleted from the build, also damaged ones: an
+        interrupted deletion leaves points without a text. If the build has none of the catalog's pages,
+        nothing is deleted and there are no pages.
         """
         points: dict[str, list[PointId]] = {}
-        for chunk in readable_chunks(index.scan()):
-            points.setdefault(chunk.document_id, []).append(point_id(chunk.chunk_id))
+        damaged: set[str] = set()
+        for point in index.scan():
+            if isinstance(point, Chunk):
+                points.setdefault(point.document_id, []).append(point_id(point.chunk_id))
+            elif point.document_id:
+                damaged.add(point.document_id)
         records = self.catalog().pages()
         if points.keys().isdisjoint(record.document_id for record in records):
-            return BuildPages(index, self.catalog(), (), {})
-        for document_id in points.keys() - {record.document_id for record in records}:
+            return BuildPages(index, self.catalog(), (), {}, damaged)
+        for document_id in (points.keys() | damaged) - {record.document_id for record in records}:
             index.delete_stale_points(document_id, keep=())
-        return BuildPages(index, self.catalog(), records, points)
+        return BuildPages(index, self.catalog(), records, points, damaged)
 
     def remove(self, number: int) -> None:
         """Delete a build, and close it if it is open."""
@@ -137,7 +142,9 @@ class BuildPages:
     catalog: Catalog
     records: Sequence[PageRecord]
     points: Mapping[str, Sequence[PointId]]
-    """The ids of each page's points."""
+    """The ids of each page's points that can be read."""
+    damaged: Set[str]
+    """The documents with points that can't be read."""
 
     def __len__(self) -> int:
         return len(self.records)
@@ -161,7 +168,8 @@ class BuildPages:
         return [
             page.document_id
             for _, page, chunks in self._read()
-            if not (covers_page(page, chunks) and self._has_embedded(page, chunks, embedder))
+            if page.document_id in self.damaged
+            or not (covers_page(page, chunks) and self._has_embedded(page, chunks, embedder))
         ]
 
     def _has_embedded(self, page: Page, chunks: Sequence[Chunk], embedder: str) -> bool:

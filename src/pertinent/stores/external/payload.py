@@ -16,7 +16,7 @@ import orjson
 from ...identity import canonical_url, document_id, url_of_path
 from ...limits import is_iso_8601
 from ...types import NAME_MAX, SECTION_SEPARATOR, Chunk, DamagedPoint, PointId, StoredPoint
-from ..payload_checks import find_problems, is_content_hash
+from ..payload_checks import find_problems, is_content_hash, text_or_empty
 
 Payload = Mapping[str, Any]
 
@@ -52,8 +52,8 @@ def to_chunk(payload: Payload, point_id: PointId, payload_format: PayloadFormat)
     if fields.get("chunk_id") is None:
         fields["chunk_id"] = str(point_id)
     if problems := find_problems(fields, _REQUIRED, payload_format.fields):
-        chunk_id = fields["chunk_id"]
-        return DamagedPoint(point_id, chunk_id if isinstance(chunk_id, str) else "", problems)
+        chunk_id, document_id = fields["chunk_id"], fields.get("document_id")
+        return DamagedPoint(point_id, text_or_empty(chunk_id), text_or_empty(document_id), problems)
     # find_problems has checked the type of every value.
     values: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     url, _, fragment = values["url"].partition("#")

@@ -90,7 +90,12 @@ def _read_point_id(text: str) -> PointId:
 
 def _read_damaged_point(point: Mapping[str, Any]) -> DamagedPoint:
     problems = tuple(map(_read_text, point["problems"]))
-    return DamagedPoint(_read_point_id(point["point_id"]), _read_text(point["chunk_id"]), problems)
+    return DamagedPoint(
+        _read_point_id(point["point_id"]),
+        _read_text(point["chunk_id"]),
+        _read_text(point["document_id"]),
+        problems,
+    )
 
 
 def _read_chunk(result: Mapping[str, Any]) -> Chunk:

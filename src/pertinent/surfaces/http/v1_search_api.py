@@ -183,6 +183,7 @@ class DamagedResult(BaseModel):
 
     point_id: str = Field(examples=["9b2f6f0e-6d3c-5b0e-9f6e-1c2d3e4f5061"])
     chunk_id: ChunkId = Field(description="Empty if it can't be read")
+    document_id: DocumentId = Field(description="Empty if it can't be read")
     problems: list[str] = Field(
         description="What is wrong with each damaged field, beginning with its name",
         examples=[["position is 'x', not a whole number from 0 to 2147483647"]],
@@ -300,7 +301,12 @@ def _render_answer(
         "cached": answer.cached,
         "nearest": [render_hit(hit) for hit in below],
         "damaged": [
-            {"point_id": str(point.point_id), "chunk_id": point.chunk_id, "problems": list(point.problems)}
+            {
+                "point_id": str(point.point_id),
+                "chunk_id": point.chunk_id,
+                "document_id": point.document_id,
+                "problems": list(point.problems),
+            }
             for point in answer.damaged
         ],
     }

@@ -35,6 +35,26 @@ def test_export_uses_the_title_of_the_settings(
     assert (tmp_path / "files" / "llms.txt").read_text(encoding="utf-8").startswith("# The Robot Book\n")
 
 
+def test_export_leaves_control_characters_out(
+    run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (docs / "evil.md").write_text(
+        "# Evil \x1b[31mtitle\x9d\n\nText \x1b]0;owned\x07 with\x08 a\tbell \x7f and \x85 \u202e more.\n\n"
+        "```\ncode \x1b[2J\n\twith a tab\n```\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PERTINENT_BOOK_TITLE", "The \x1b[1mBook\x07")
+    run("index", docs, "--base-url", "https://book.example", exits=0)
+    run("export", "llms.txt", tmp_path / "files", exits=0)
+    texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "files").rglob("*") if path.is_file()]
+    assert len(texts) == 7
+    for text in texts:
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
+    full = (tmp_path / "files" / "llms-full.txt").read_text(encoding="utf-8")
+    for shown in (r"# The \[1mBook", "# Evil [31mtitle\n", "Text ]0;owned with a bell", "\n\twith a tab\n"):
+        assert shown in full
+
+
 @pytest.mark.parametrize(
     "document_id",
     [

@@ -125,5 +125,16 @@ def test_page_with_a_slash_in_its_id_is_linked(serve: Serve, tmp_path: Path) -> 
         assert markdown.startswith("# A [guide]\n\nSource: https://book.example/docs/guide\n")
 
 
+def test_control_characters_are_left_out(serve: Serve, tmp_path: Path) -> None:
+    evil = page("evil", {"": "A bell\x07 and \x1b[31mred\x9b0m."}, title="Evil\x1b[2J")
+    with open_filled(tmp_path / "evil", evil) as workspace:
+        client = serve(workspace, book_title="Book\x1b").client
+        assert r"- [Evil\[2J](" in client.get("/llms.txt").text
+        full = client.get("/llms-full.txt").text
+        markdown = client.get(f"/pages/{evil.document_id}.md").text
+    assert full == f"# Book\n\n---\n\n{markdown}"
+    assert markdown == f"# Evil[2J\n\nSource: {evil.url}\n\nA bell and [31mred0m.\n"
+
+
 def test_unknown_page_is_not_found(service: Service) -> None:
     assert "no document has the id 'nope'" in problem(service.client.get("/pages/nope.md"), 404, "not_found")

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 from .._internal.messages import format_count
 from ..errors import NotFound
 from ..identity import document_id as make_document_id
+from .control_characters import remove_controls
 from .page_markdown import render_page
 
 if TYPE_CHECKING:
@@ -58,12 +59,12 @@ def render_index(title: str, records: Sequence[PageRecord], make_link: Callable[
             f"- [{_escape(record.title or record.url)}]({make_link(record.document_id)}): {record.url}"
             for record in group
         ]
-    return "\n".join(lines) + "\n"
+    return remove_controls("\n".join(lines) + "\n")
 
 
 def render_full_head(title: str) -> str:
     """Return the beginning of `llms-full.txt`; the pages follow, each as `render_full_page` returns it."""
-    return f"# {_escape(title)}\n"
+    return remove_controls(f"# {_escape(title)}\n")
 
 
 def render_full_page(page: PageView) -> str:
@@ -73,7 +74,7 @@ def render_full_page(page: PageView) -> str:
 
 def render_markdown(page: PageView) -> str:
     """Return a page as Markdown."""
-    return render_page(page.title, page.url, page.text)
+    return remove_controls(render_page(page.title, page.url, page.text))
 
 
 def link_page(document_id: str) -> str:

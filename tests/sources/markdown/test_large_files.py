@@ -103,6 +103,25 @@ def test_page_that_would_need_gigabytes_is_refused_before_it_is_parsed(content: 
         parse(content)
 
 
+@pytest.mark.parametrize(
+    "content",
+    ["[" * 400_000, "*a **b " * 200_000, "~~a " * 200_000, "<b>\n\n" + "Some `code`.\n\n" * 160_000],
+    ids=["brackets", "emphasis", "tildes", "file with a tag"],
+)
+def test_more_marks_than_fit_into_memory_are_refused(content: str) -> None:
+    with pytest.raises(large_files.PageTooLarge, match="more than 300,000 marks"):
+        parse(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["```\n" + "*a **b [c]\n" * 80_000 + "```\n", "Some *words* and `code`.\n\n" * 80_000],
+    ids=["code", "paragraphs"],
+)
+def test_marks_in_code_and_in_other_parts_do_not_count(content: str) -> None:
+    assert parse(content)
+
+
 def test_page_that_is_too_large_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     (tmp_path / "good.md").write_text("# Good\n\nSome text.\n")
     (tmp_path / "large.md").write_text("# Large\n\n<b>\n" + "a\n\n" * 500_000)

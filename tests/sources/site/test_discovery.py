@@ -108,6 +108,28 @@ def test_pages_that_robots_txt_forbids_are_not_fetched(site: LocalSite) -> None:
     assert not {"/docs/secret", "/docs/search"} & set(site.requested_paths)
 
 
+@pytest.mark.parametrize("listed", [True, False])
+def test_pages_that_robots_txt_forbids_are_counted_as_skipped(site: LocalSite, listed: bool) -> None:
+    paths = ("/a", "/private/x", "/private/y", "/excluded/private")
+    site.pages |= {path: page(path) for path in paths}
+    site.pages["/"] = page("Home", links(*paths, "/private/x/", "/private/x#part"))
+    site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private/\nDisallow: /excluded/private\n"
+    if listed:
+        site.sitemap("/", *paths, "/private/x/")
+    page_filter = PageFilter(exclude=("/excluded",))
+    results = list(SiteSource(site.address, limits=FAST_LIMITS, page_filter=page_filter).read())
+    skipped = [result for result in results if isinstance(result, Skipped)]
+    assert skipped == [Skipped(f"forbidden by robots.txt, such as {site.address}/private/x", 2)]
+
+
+def test_page_that_robots_txt_forbids_at_another_spelling_is_not_counted(site: LocalSite) -> None:
+    site.pages |= {"/": page("Home", links("/a/", "/a")), "/a": page("A")}
+    site.pages["/robots.txt"] = "User-agent: *\nDisallow: /a/\n"
+    results = list(SiteSource(site.address, limits=FAST_LIMITS).read())
+    assert sum(isinstance(result, LazyPage) for result in results) == 2
+    assert not any(isinstance(result, Skipped) for result in results)
+
+
 def test_redirect_that_robots_txt_forbids_is_not_followed(site: LocalSite) -> None:
     site.book("a", "b")
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private\n"

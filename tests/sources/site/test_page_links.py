@@ -41,7 +41,7 @@ def test_links_take_little_space_in_the_cache(site: LocalSite, cache_file: Path)
 
 def test_frontier_does_not_store_links_that_lead_elsewhere() -> None:
     scope = open_scope("https://book.example/docs")
-    frontier = Frontier(scope, Robots(None), Editions("/docs", PageFilter()), CrawlLimits())
+    frontier = Frontier(scope, Robots(None), Editions("/docs", PageFilter()), CrawlLimits(), set())
     tracemalloc.start()
     try:
         for host in ("https://elsewhere.example", "https://book.example/blog"):

@@ -16,7 +16,7 @@ from pertinent.ports import Source
 from pertinent.sources import open_source
 from pertinent.sources.site import CrawlLimits, PageFilter, SiteSource
 from pertinent.sources.site.crawl_cache import SITEMAP_GRACE_SECONDS
-from pertinent.types import FrontMatter, LazyPage, Page
+from pertinent.types import FrontMatter, LazyPage, Page, Skipped
 from pertinent.workspace.workspace import Workspace
 
 from .conftest import FAST_LIMITS
@@ -135,6 +135,17 @@ def test_gone_page_is_removed(site: LocalSite, index: SiteIndex, status: int) ->
     summary = index.sync()
     assert (summary.pages_removed, summary.unreadable) == (1, ())
     assert "/docs/p3" not in index.paths()
+
+
+def test_page_that_robots_txt_forbids_now_is_removed_with_the_reason(
+    site: LocalSite, index: SiteIndex
+) -> None:
+    site.book(*NAMES)
+    index.sync()
+    site.pages["/robots.txt"] = "User-agent: *\nDisallow: /docs/p3\n"
+    summary = index.sync()
+    assert (summary.pages_removed, summary.unreadable) == (1, ())
+    assert summary.skipped == (Skipped(f"forbidden by robots.txt, such as {site.address}/docs/p3", 1),)
 
 
 @pytest.mark.parametrize("incomplete", [False, True])

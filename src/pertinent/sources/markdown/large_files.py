@@ -28,6 +28,9 @@ MAX_LINES_AND_CELLS = 500_000
 """How many lines and table cells are parsed in one go; each may need 3 KB of memory."""
 _LINE_OR_CELL = re.compile(r"\n(?!\n)|\|")
 
+MAX_MARKS = 300_000
+"""How many marks of inline markup are parsed in one go; each may need 2 KB of memory."""
+
 _CROSSING = re.compile(
     r"^(?:[ \t>*+-]|\d+[.)])*+(?:<|\{|\$\$|:::|import\b|export\b)|\[\^|mdx-code-block", re.MULTILINE
 )
@@ -35,17 +38,20 @@ _CROSSING = re.compile(
 
 
 class PageTooLarge(ValueError):
-    """A page has more in one part than can be parsed in one go."""
+    """A page has more in one part than can be parsed in one go; `limit` says of what."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(
+            f"has more than {limit} that can only be read together: a long paragraph, table, quote or block "
+            "of code, or any text in a file with tags, expressions, admonitions, formulas, footnotes or "
+            "imports. Divide it into several pages"
+        )
 
 
 def check_size(part: str) -> None:
     """Raise PageTooLarge if the tokens of a part would need too much memory."""
     if sum(1 for _ in islice(_LINE_OR_CELL.finditer(part), MAX_LINES_AND_CELLS + 1)) > MAX_LINES_AND_CELLS:
-        raise PageTooLarge(
-            f"has more than {MAX_LINES_AND_CELLS:,} lines and table cells that can only be read together: a "
-            "long table, quote or block of code, or any text in a file with tags, expressions, admonitions, "
-            "formulas, footnotes or imports. Divide it into several pages"
-        )
+        raise PageTooLarge(f"{MAX_LINES_AND_CELLS:,} lines and table cells")
 
 
 def is_divisible(content: str) -> bool:

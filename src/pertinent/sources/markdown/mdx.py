@@ -20,6 +20,7 @@ from ..elements import HIDDEN, HTML_TAGS, RAW_TEXT
 from .directives import directives_plugin
 from .formulas import formulas_plugin
 from .jsx import Tag, scan_expression, scan_tag
+from .large_files import MAX_MARKS, PageTooLarge
 from .paragraphs import paragraphs_plugin
 from .search_limits import Env, search_limits, search_limits_plugin
 
@@ -315,15 +316,23 @@ def _comment_inline_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT
 
 
 def _parse_inline(state: StateCore) -> None:
-    """Parse the inline contents of blocks; half of them hold no markup and become one text token."""
+    """Parse the inline contents of blocks; half of them hold no markup and become one text token.
+
+    Raises PageTooLarge if the tokens of their markup would need too much memory.
+    """
     limits = search_limits(state.env)
+    total_marks = 0
     for token in state.tokens:
         if token.type != "inline":
             continue
         limits.label_steps += len(token.content)
         if token.children is None:
             token.children = []
-        if _INLINE_MARKUP.search(token.content):
+        marks = len(_INLINE_MARKUP.findall(token.content))
+        total_marks += marks
+        if total_marks > MAX_MARKS:
+            raise PageTooLarge(f"{MAX_MARKS:,} marks such as * and [")
+        if marks:
             state.md.inline.parse(token.content, state.md, state.env, token.children)
         elif token.content:
             token.children.append(Token("text", "", 0, content=token.content))

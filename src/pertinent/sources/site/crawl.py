@@ -50,7 +50,7 @@ class Crawl:
         self._robots = discovery.robots
         self.follows_links = discovery.pages is None
         self._editions = Editions(scope.path, scope.page_filter)
-        self._frontier = Frontier(scope, discovery.robots, self._editions, limits)
+        self._frontier = Frontier(scope, discovery.robots, self._editions, limits, discovery.forbidden)
         self._skipped = SkippedPages()
         self._seen: set[str] = set()
         self._undecided: dict[str, SpooledPage] = {}
@@ -375,7 +375,7 @@ class Crawl:
         return canonical if is_same_edition and not editions.is_unwanted(canonical) else None
 
     def _raise_no_pages(self) -> None:
-        summary = (*self._skipped_editions(), *self._skipped.summarize())
+        summary = (*self._skipped_urls(), *self._skipped.summarize())
         reasons = [f"{skipped.pages} {skipped.reason}" for skipped in summary]
         if self._some_gone and self._scope.is_copy:
             reasons.append(f"--base-url replaces {self._scope.served_prefix} by {self._scope.public_prefix}")
@@ -386,13 +386,13 @@ class Crawl:
             f"nothing was changed{advice}"
         )
 
-    def _skipped_editions(self) -> Iterator[Skipped]:
-        editions = {url for url in self._frontier.other_editions if url not in self._pages}
-        if editions:
-            yield Skipped(f"of another version or language, such as {min(editions)}", len(editions))
+    def _skipped_urls(self) -> Iterator[Skipped]:
+        for reason, urls in self._frontier.skipped.items():
+            if skipped := {url for url in urls if url not in self._pages}:
+                yield Skipped(f"{reason}, such as {min(skipped)[:200]}", len(skipped))
 
     def _skipped_summary(self) -> Iterator[Skipped]:
-        yield from self._skipped_editions()
+        yield from self._skipped_urls()
         if external := self._discovery.external_hint:
             yield Skipped(f"listed on another host, such as {external}", self._discovery.external_count)
         yield from self._skipped.summarize()

@@ -53,6 +53,8 @@ class Discovery:
     """The first of those."""
     excluded_count: int = 0
     """How many listed pages the page filter or robots.txt leaves out."""
+    forbidden: set[str] = field(default_factory=set)
+    """Urls of wanted pages that robots.txt forbids; not more than may be listed."""
 
     @property
     def external_hint(self) -> str:
@@ -254,8 +256,11 @@ class _SitemapWalk:
         address = normalized and self._scope.served_address(normalized)
         if not url or not address:
             return False
-        if not self._scope.wants(url) or not self._discovery.robots.allows(address):
+        is_wanted = self._scope.wants(url)
+        if not is_wanted or not self._discovery.robots.allows(address):
             self._discovery.excluded_count += 1
+            if is_wanted and len(self._discovery.forbidden) < self._max_pages:
+                self._discovery.forbidden.add(url)
             return True
         if len(self.pages) == self._max_pages and url not in self.pages:
             self._is_full = True

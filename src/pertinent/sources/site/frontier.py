@@ -44,7 +44,14 @@ class QueuedPage(NamedTuple):
 class Frontier:
     """The queue of pages to visit; each url comes out once."""
 
-    def __init__(self, scope: SiteScope, robots: Robots, editions: Editions, limits: CrawlLimits) -> None:
+    def __init__(
+        self,
+        scope: SiteScope,
+        robots: Robots,
+        editions: Editions,
+        limits: CrawlLimits,
+        forbidden: set[str],
+    ) -> None:
         self._scope = scope
         self._robots = robots
         self._editions = editions
@@ -59,8 +66,10 @@ class Frontier:
         """Hashes of links, since the links of all pages together may be large."""
         self._shapes: Counter[str] = Counter()
         self._left_out: dict[str, Unreadable] = {}
-        self.other_editions: set[str] = set()
+        self._other_editions: set[str] = set()
         """Urls that were left out as of another version or language; not more than pages are crawled."""
+        self._forbidden = forbidden
+        """Urls of wanted pages that robots.txt forbids, with those of the sitemaps."""
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -117,8 +126,14 @@ class Frontier:
             self._queue.append(QueuedPage(url, address, depth))
 
     def excludes(self, url: str, address: str) -> bool:
-        """Whether the page filter or robots.txt leaves a page out."""
-        return not (self._scope.wants(url) and self._robots.allows(address))
+        """Whether the page filter or robots.txt leaves a page out; notes pages that robots.txt forbids."""
+        if not self._scope.wants(url):
+            return True
+        if self._robots.allows(address):
+            return False
+        if len(self._forbidden) < self._limits.pages:
+            self._forbidden.add(url)
+        return True
 
     def next(self) -> QueuedPage | None:
         """Take the next page to visit from the queue."""
@@ -156,6 +171,14 @@ class Frontier:
         """Whether pages were left out because of a limit, so that any missing page may be one of them."""
         return not all(problem.path_identifies_page for problem in self._left_out.values())
 
+    @property
+    def skipped(self) -> dict[str, set[str]]:
+        """Urls that were left out on purpose, by reason."""
+        return {
+            "of another version or language": self._other_editions,
+            "forbidden by robots.txt": self._forbidden,
+        }
+
     def problems(self) -> list[Unreadable]:
         """What was left out because of a limit, one for each reason."""
         return list(self._left_out.values())
@@ -168,8 +191,8 @@ class Frontier:
 
     def add_other_edition(self, url: str) -> None:
         """Count a page that is left out as of another version or language."""
-        if len(self.other_editions) < self._limits.pages:
-            self.other_editions.add(url)
+        if len(self._other_editions) < self._limits.pages:
+            self._other_editions.add(url)
 
     def _exceeded_limit(self, url: str, depth: int) -> str:
         """The limit that a page exceeds; empty where it exceeds none."""

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
+from ..control_characters import remove_controls
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -21,8 +23,6 @@ _ESCAPES = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[ -/]*[0-~]?"
 )
-# Control characters except tab and newline, and characters that change the direction of the text.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 MIN_COLUMNS = 20
 """The width of the output on a narrower terminal."""
@@ -36,7 +36,7 @@ class OutputClosed(Exception):
 
 def clean(text: str) -> str:
     """Remove everything that a terminal would act on instead of printing it."""
-    return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+    return remove_controls(_ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
 def one_line(text: str) -> str:

@@ -8,9 +8,11 @@ from uuid import uuid4
 
 import pytest
 import qdrant_edge as qdrant
+from typer.testing import CliRunner
 
 from pertinent.identity import point_id
 from pertinent.stores.edge import EdgeIndex
+from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import readable_chunks
 
@@ -61,6 +63,19 @@ def test_sync_after_a_rollback_restores_lost_chunks(library: Pertinent, docs: Pa
     assert knee_chunk_ids(library) == complete
     assert library.workspace.writable_catalog().pending() == []
     assert {page.chunks for page in library.pages()} == {3}
+
+
+def test_rollback_command_says_that_pages_may_be_out_of_date(library: Pertinent, docs: Path) -> None:
+    library.reindex()
+    (docs / "knee.md").write_text("# The knee\n\nThe knee is replaced once a year.\n")
+    library.index(docs)
+    library.close()
+    data = library.workspace.settings.folder
+    options = ["--folder", f"{data}", "--embedder", "testing:hashed-words", "reindex", "--rollback"]
+    rolled = CliRunner().invoke(app, options)
+    assert rolled.stdout.splitlines()[-1] == (
+        "3 pages of it may be out of date. Now run `pertinent index` for each source."
+    )
 
 
 def test_sync_after_a_rollback_deletes_emptied_points(library: Pertinent, docs: Path) -> None:

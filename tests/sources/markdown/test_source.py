@@ -410,13 +410,15 @@ def test_links_that_leave_the_source_folder_are_skipped_and_named(
     (elsewhere / "secret.md").write_text("a secret", encoding="utf-8")
     root = write_book({"a.md": "x", "part/b.md": "y"})
     (root / "file.md").symlink_to(elsewhere / "secret.md")
+    (root / "lost.md").symlink_to(elsewhere / "lost.md")
     (root / "part" / "folder").symlink_to(elsewhere, target_is_directory=True)
     (root / "inside.md").symlink_to(root / "part" / "b.md")
     (root / "twin").symlink_to(root / "part", target_is_directory=True)
     inside = ["book/a.md", "book/inside.md", "book/part/b.md"]
     assert list(read_pages(root)) == inside
+    links = "file.md, lost.md, part/folder"
     assert read_skipped(root) == {
-        "links that lead outside the source folder: file.md, part/folder; --follow-links reads them": 2,
+        f"links that lead outside the source folder: {links}; --follow-links reads them": 3,
         "links to folders that are read under another path: twin": 1,
     }
     followed = [entry for entry in MarkdownSource(root, follow_links=True).read() if isinstance(entry, Page)]

@@ -336,9 +336,9 @@ def _may_have_pages(folder: str) -> bool:
 
 
 def _may_read(file: str, links: LinkBoundary) -> bool:
-    """Whether a Markdown file is in the source; a broken symlink is reported when it is read."""
+    """Whether a Markdown file is in the source; a broken link to a file in it is reported when it is read."""
     is_link = file.endswith(EXTENSIONS) and os.path.islink(file)  # noqa: PTH114 - faster
-    return not is_link or not os.path.exists(file) or links.allows(file)  # noqa: PTH110 - faster
+    return not is_link or links.allows(file)
 
 
 def _is_pipe_or_device(path: str) -> bool:

@@ -91,7 +91,7 @@ class LinkBoundary:
         for folder in (*self._folders, *site):
             if real != folder and _is_below(real, folder):
                 return read_file_below(folder, real)
-        raise OSError(errno.ELOOP, "it has become a link that leads outside the source folder")
+        raise OSError(errno.ELOOP, "it is a link that leads outside the source folder")
 
     def _contains(self, real: str) -> bool:
         return any(_is_below(real, folder) for folder in self._folders)

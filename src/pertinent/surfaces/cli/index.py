@@ -207,7 +207,7 @@ def _print_unreadable(unreadable: Sequence[Unreadable]) -> None:
     unidentified = [page for page in unreadable if not page.path_identifies_page]
     count = format_count(len(pages), "page")
     for heading, failures in (
-        (f"{count} could not be indexed; an indexed version is kept:", pages),
+        (f"{count} could not be indexed; an indexed version, if there is one, is kept:", pages),
         ("The list of pages is incomplete, so missing pages are not removed:", unidentified),
     ):
         if failures:

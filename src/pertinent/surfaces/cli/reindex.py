@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..._internal.messages import format_count
 from ..._internal.progress import WaitNotices
 from ...errors import InvalidInput
 from .error_reporting import print_notice
@@ -53,6 +54,9 @@ def reindex(
             pertinent.rollback(WaitNotices(print_notice))
             lines = [f"  {line}\n" for line in settings_matching_index(pertinent.workspace)]
             hint = ["To search it, set:\n", *lines] if lines else []
+            if waiting := len(pertinent.workspace.writable_catalog().pending()):
+                pages = format_count(waiting, "page of it may be", "pages of it may be")
+                hint.append(f"{pages} out of date. Now run `pertinent index` for each source.\n")
             write("".join(["The previous index is in use again.\n", *hint]))
         elif drop_previous:
             dropped = pertinent.drop_previous(WaitNotices(print_notice))

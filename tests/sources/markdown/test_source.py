@@ -85,6 +85,36 @@ def test_blog_pages_and_other_versions_of_a_site_are_named_as_skipped(write_book
     assert list(read_pages(root / "blog")) == ["blog/2026-01-01-hello.md", "blog/2026-01-02-again/index.mdx"]
 
 
+@pytest.mark.parametrize(
+    "plugins",
+    [
+        "[process.env.A && [NAME, {id: 'api', path: 'api'}]]",
+        "[['x', {}], [NAME, {id: 'api', path: 'api'}]].filter(Boolean)",
+        "[...(isReal ? [[NAME, {id: 'api', path: 'api'}]] : [])]",
+        "createPlugins(NAME)",
+    ],
+)
+@pytest.mark.parametrize("name", ["'content-docs'", '"@docusaurus/plugin-content-docs"'])
+def test_docs_plugins_that_the_code_of_a_config_adds_are_skipped(
+    write_book: WriteBook, plugins: str, name: str
+) -> None:
+    config = CONFIG.replace("presets", f"plugins: {plugins.replace('NAME', name)}, presets")
+    root = write_book({"docusaurus.config.js": config, "docs/a.md": "x", "api/b.md": "x"})
+    assert read_skipped(root) == {
+        "of 1 docs plugin that the code of the config adds; index their folders, too": 0
+    }
+
+
+def test_imports_and_comments_of_a_config_name_no_docs_plugin(write_book: WriteBook) -> None:
+    name = "'@docusaurus/plugin-content-docs'"
+    code = f"import type {{Options}} from {name};\nimport {name};\n// [{name}, {{}}]\n/* {name} */\n"
+    plugins = f"[[{name}, {{id: 'api', path: 'api'}}]]"
+    config = code + CONFIG.replace("presets", f"plugins: {plugins}, presets")
+    root = write_book({"docusaurus.config.js": config, "docs/a.md": "x", "api/b.md": "x"})
+    assert read_skipped(root) == {}
+    assert sorted(read_pages(root)) == ["api/b.md", "docs/a.md"]
+
+
 def test_files_of_other_kinds_are_counted_and_named(write_book: WriteBook) -> None:
     files = [
         "a.md",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from ..._internal.messages import format_count
 from ..._internal.regular_files import read_regular_file
 from ..._internal.safe_json import parse_json
 from ...errors import InvalidInput, SourceError
@@ -90,6 +91,9 @@ class DocsTree:
             yield Skipped(
                 f"of the docs plugin {instance!r}: the config computes its folder; index that folder, too", 0
             )
+        if site.computed_docs:
+            plugins = format_count(site.computed_docs, "docs plugin")
+            yield Skipped(f"of {plugins} that the code of the config adds; index their folders, too", 0)
 
     def _list_skipped_versions(self, kind: str, advice: str = "", *, is_built: bool) -> Iterator[Skipped]:
         versions = {

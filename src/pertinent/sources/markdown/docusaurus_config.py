@@ -16,11 +16,12 @@ from urllib.parse import urlsplit
 
 from ..._internal.regular_files import read_regular_file
 from ...identity import is_url
-from .javascript import SPREAD, UNKNOWN, Fields, Value, find_object, get_field
+from .javascript import SPREAD, UNKNOWN, Fields, Value, find_object, get_field, iterate_strings
 
 Default = TypeVar("Default")
 
 _CONTENT_KINDS = ("docs", "blog", "pages")
+_DOCS_PLUGINS = ("content-docs", "@docusaurus/plugin-content-docs")
 _FILE_NAMES = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs", "mts", "cts"))
 
 
@@ -55,6 +56,8 @@ class SiteConfig:
     """The folders of its pages outside of docs and blogs."""
     unknown_docs: tuple[str, ...] = ()
     """The ids of docs plugins whose folder is computed."""
+    computed_docs: int = 0
+    """How many docs plugins the code names and adds in a way that is not read, such as under a condition."""
     locale: str = "en"
     """The default locale, as in `pt-BR`; "" if it is computed."""
 
@@ -92,6 +95,7 @@ def parse_config(text: str, root: Path) -> SiteConfig:
         blogs=tuple(_folders(plugins, "blog", "blog")),
         pages=tuple(_folders(plugins, "pages", "src/pages")),
         unknown_docs=tuple(plugin.instance for plugin in docs if not plugin.path),
+        computed_docs=_count_computed_docs(text, config),
         locale=_text_or(get_field(translations, "defaultLocale", "en"), ""),
     )
 
@@ -122,6 +126,13 @@ def _content_plugins(config: Fields) -> Iterator[tuple[str, Fields]]:
         for kind in _CONTENT_KINDS:
             if name in (kind, f"content-{kind}", f"@docusaurus/plugin-content-{kind}"):
                 yield kind, options
+
+
+def _count_computed_docs(text: str, config: Fields) -> int:
+    """Count the docs plugins that the code names and that are no entries of `plugins`."""
+    named = sum(string in _DOCS_PLUGINS for string in iterate_strings(text))
+    read = sum(name in _DOCS_PLUGINS for name, _ in _entries_with_options(config.get("plugins")))
+    return max(0, named - read)
 
 
 def _entries_with_options(entries: Value) -> Iterator[tuple[str, Fields]]:

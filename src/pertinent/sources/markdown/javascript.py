@@ -61,6 +61,16 @@ def find_object(code: str, rank: Callable[[Fields], int]) -> Fields:
     return fields | dict.fromkeys(parser.iterate_assigned_fields(), UNKNOWN)
 
 
+def iterate_strings(code: str) -> Iterator[str]:
+    """Yield the strings of the code; neither those in comments nor the names of imported modules."""
+    tokens = _split_tokens(code)
+    for index, (kind, text) in enumerate(tokens):
+        before = tuple(word for _, word in tokens[max(0, index - 2) : index])
+        is_module = before[-1:] in (("from",), ("import",)) or before in (("import", "("), ("require", "("))
+        if kind == "string" and not is_module:
+            yield parse_string(text) or ""
+
+
 def get_field(fields: Fields, name: str, default: Value = None) -> Value:
     """Return a field of an object; UNKNOWN if only a spread may give it."""
     return fields.get(name, UNKNOWN if SPREAD in fields else default)
@@ -70,8 +80,7 @@ class _CodeParser:
     """Parse the object literals of some code; an index is that of a token."""
 
     def __init__(self, code: str) -> None:
-        matches = _TOKEN.finditer(code[:_MAX_CHARACTERS])
-        self._tokens = [(match.lastgroup, match.group()) for match in matches if match.lastgroup]
+        self._tokens = _split_tokens(code)
         self._partners = _match_brackets([text for _, text in self._tokens])
         self._constants = self._find_constants()
         self._values: dict[str, Value] = {}
@@ -215,6 +224,12 @@ class _CodeParser:
             default = len(self._tokens) if self._is_text(index, *_CLOSING) else index
             index = self._partners.get(index, default) + 1
         return index
+
+
+def _split_tokens(code: str) -> list[tuple[str, str]]:
+    """Return the kind and the text of each token, without comments."""
+    matches = _TOKEN.finditer(code[:_MAX_CHARACTERS])
+    return [(match.lastgroup, match.group()) for match in matches if match.lastgroup]
 
 
 def _match_brackets(texts: list[str]) -> Mapping[int, int]:

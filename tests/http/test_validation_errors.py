@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, ValidationError
 
 from pertinent.surfaces.http.errors import describe_validation_error
+from pertinent.surfaces.http.search_api import SearchRequest
+from pertinent.surfaces.http.validate_api import ValidationRequest
 
 from .conftest import Serve, Service, problem
 
@@ -48,6 +51,28 @@ FRAMEWORK_WORDS = re.compile(
     r"Input|should|valid\b|pydantic|dictionary|Value error|NoneType|\bbool\b|\bdict\b|is not what", re.I
 )
 """Words that only a framework would use."""
+
+
+UNKNOWN = {f"unknown_{number}": 0 for number in range(2000)}
+VALID_TEST = {"test_id": "t", "query_text": "torque", "expected_results": ["CHUNK"]}
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "errors"),
+    [
+        (SearchRequest, {**UNKNOWN, "query": "torque"}, 3),
+        (SearchRequest, {"query": "torque", "filters": UNKNOWN}, 3),
+        (ValidationRequest, {"tests": [VALID_TEST, *[0] * 900]}, 1),
+        (ValidationRequest, {"tests": [{**UNKNOWN, **VALID_TEST}]}, 3),
+        (ValidationRequest, {"tests": [{**VALID_TEST, "success_criteria": UNKNOWN}]}, 3),
+    ],
+)
+def test_thousands_of_errors_are_not_collected(
+    model: type[BaseModel], body: dict[str, Any], errors: int
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate(body)
+    assert caught.value.error_count() == errors
 
 
 def field_paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from .._internal.clock import utc_now
 from .._internal.messages import explain_error
+from .._internal.unknown_fields import FewUnknownFields
 from ..errors import InvalidInput
 from ..limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ..types import Answer, Hit
@@ -63,7 +64,7 @@ def _config_with_example(example: Mapping[str, Any]) -> ConfigDict:
     return ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [dict(example)]})
 
 
-class SuccessCriteria(BaseModel):
+class SuccessCriteria(FewUnknownFields):
     """The conditions under which a test passes."""
 
     model_config = _config_with_example(_CRITERIA)
@@ -74,7 +75,7 @@ class SuccessCriteria(BaseModel):
     min_similarity_score: Share = Field(default=0.0, description="The score that each found one must reach")
 
 
-class ValidationTest(BaseModel):
+class ValidationTest(FewUnknownFields):
     """A test case for validating retrieval quality."""
 
     model_config = _config_with_example(EXAMPLE)

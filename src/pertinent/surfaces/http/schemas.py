@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
+from ..._internal.unknown_fields import FewUnknownFields
 from ...identity import is_url
 from ...limits import MAX_SNIPPET, MIN_SNIPPET, check_count
 from ...types import Filters, Ranking
@@ -100,7 +101,7 @@ def _check_url(value: object) -> object:
     return value
 
 
-class RequestBody(BaseModel):
+class RequestBody(FewUnknownFields):
     """Base of all request bodies: types are not converted, and unknown fields are refused."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)

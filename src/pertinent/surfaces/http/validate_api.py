@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, FailFast, Field
 
 from ...limits import RETRIEVAL_IMPLEMENTATION as LIMITS
 from ...types import Answer, SearchOptions
@@ -27,7 +27,8 @@ class ValidationRequest(RequestBody):
         strict=False, json_schema_extra={"examples": [{"tests": [EXAMPLE], "top_k": 5}]}
     )
 
-    tests: Annotated[list[ValidationTest], Field(min_length=1, max_length=1000)]
+    # The errors of the first wrong test are enough.
+    tests: Annotated[list[ValidationTest], FailFast(), Field(min_length=1, max_length=1000)]
     top_k: Annotated[
         int,
         Field(ge=1, le=LIMITS.top_k_max, description="How many results each test looks at"),

@@ -745,6 +745,7 @@ HOSTILE = {
     "comments on one line": "<!---->" * 500_000,
     "code in code": "<pre>a\n\n" * 10_000,
     "quotes in quotes": ">" * 95 + " a\n" + "b\n" * 50_000,
+    "quotes between lines": "a\n> ```\n" * 8_000,
 }
 
 

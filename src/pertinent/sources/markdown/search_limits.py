@@ -43,7 +43,7 @@ class SearchLimits:
     label_steps: int = 1_000_000
     """How many tokens may be read for the labels of links, beyond one for each character."""
     nested_lines: int = 100_000
-    """How many lines may be read again, for quotes and directives inside others."""
+    """How many lines may be read again, for quotes and directives inside others, and after quotes."""
     open_containers: int = 0
     """How many quotes and directives are open."""
     open_images: int = 0
@@ -91,9 +91,19 @@ def limit_nesting(rule: BlockRule) -> BlockRule:
         matched = rule(state, start, end, silent)
         limits.open_containers -= 1
         limits.nested_lines += min(lines, end - state.line) if matched else lines
+        if matched and not limits.open_containers:
+            # A quote also reads the lines that might continue its last paragraph.
+            limits.nested_lines -= _count_lines_before_blank(state, end)
         return matched
 
     return limited_rule
+
+
+def _count_lines_before_blank(state: StateBlock, end: int) -> int:
+    line = state.line
+    while line < end and not state.isEmpty(line):
+        line += 1
+    return line - state.line
 
 
 def _image_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001

@@ -11,6 +11,7 @@ from pertinent.surfaces.library import Pertinent
 
 from ..conftest import FAST
 from ..servers.forked import ForkedScript, run_to_end
+from .pages import PARTS, write_pages
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("qdrant")]
 
@@ -43,21 +44,12 @@ main()
 """
 FIRST_WRITE, EMPTYING = "first write", "emptying"
 NAMES = ("battery", "camera", "gripper", "knee")
-PARTS = ("hinge", "spring", "cable")
 
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
     """Four pages of three chunks."""
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    for name in NAMES:
-        parts = "\n\n".join(
-            f"## The {part}\n\nThe {part} of the {name} is oiled once a month, by somebody who knows it well."
-            for part in PARTS
-        )
-        (folder / f"{name}.md").write_text(f"# The {name}\n\n{parts}\n")
-    return folder
+    return write_pages(tmp_path / "docs", NAMES)
 
 
 @pytest.fixture(params=["embedded", "server"])

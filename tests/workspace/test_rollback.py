@@ -16,20 +16,14 @@ from pertinent.surfaces.cli.app import app
 from pertinent.surfaces.library import Pertinent
 from pertinent.types import readable_chunks
 
+from .pages import write_pages
+
 NAMES = ("gripper", "knee", "camera")
 
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    for name in NAMES:
-        parts = "\n\n".join(
-            f"## The {part}\n\nThe {part} of the {name} is oiled once a month, by somebody who knows it well."
-            for part in ("hinge", "spring", "cable")
-        )
-        (folder / f"{name}.md").write_text(f"# The {name}\n\n{parts}\n")
-    return folder
+    return write_pages(tmp_path / "docs", NAMES)
 
 
 @pytest.fixture

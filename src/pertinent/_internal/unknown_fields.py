@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel, model_validator
@@ -21,6 +20,7 @@ class FewUnknownFields(BaseModel):
         """Return the input with all known fields and the first unknown ones."""
         if not isinstance(data, Mapping):
             return data
-        known = {field.alias or name for name, field in cls.model_fields.items()}
-        unknown = islice((name for name in data if name not in known), MAX_REPORTED)
-        return {name: data[name] for name in (*(name for name in data if name in known), *unknown)}
+        field_names = {field.alias or name for name, field in cls.model_fields.items()}
+        unknown = [name for name in data if name not in field_names]
+        dropped = set(unknown[MAX_REPORTED:])
+        return {name: value for name, value in data.items() if name not in dropped}

@@ -57,7 +57,7 @@ class SiteConfig:
     unknown_docs: tuple[str, ...] = ()
     """The ids of docs plugins whose folder is computed."""
     computed_docs: int = 0
-    """How many docs plugins the code names and adds in a way that is not read, such as under a condition."""
+    """How many docs plugins the code adds in a way that is not read, such as under a condition."""
     locale: str = "en"
     """The default locale, as in `pt-BR`; "" if it is computed."""
 

@@ -65,9 +65,8 @@ def iterate_strings(code: str) -> Iterator[str]:
     """Yield the strings of the code; neither those in comments nor the names of imported modules."""
     tokens = _split_tokens(code)
     for index, (kind, text) in enumerate(tokens):
-        before = tuple(word for _, word in tokens[max(0, index - 2) : index])
-        is_module = before[-1:] in (("from",), ("import",)) or before in (("import", "("), ("require", "("))
-        if kind == "string" and not is_module:
+        preceding = " ".join(word for _, word in tokens[max(0, index - 2) : index])
+        if kind == "string" and not preceding.endswith(("from", "import", "import (", "require (")):
             yield parse_string(text) or ""
 
 

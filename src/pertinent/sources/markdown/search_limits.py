@@ -100,6 +100,7 @@ def limit_nesting(rule: BlockRule) -> BlockRule:
 
 
 def _count_lines_before_blank(state: StateBlock, end: int) -> int:
+    """Count the lines from the present one to the next blank one."""
     line = state.line
     while line < end and not state.isEmpty(line):
         line += 1
